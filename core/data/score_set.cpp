@@ -1,0 +1,217 @@
+#include "core/data/score_set.h"
+
+#include <algorithm>
+#include <cassert>
+#include <map>
+#include <utility>
+
+#include "core/base/error.h"
+
+namespace cuset {
+namespace {
+
+void require_size(std::string_view name, std::size_t found, std::size_t needed) {
+    if (found != needed)
+        throw Error(ErrorCode::bad_value,
+                    "has " + std::to_string(found) + " values, needs " + std::to_string(needed),
+                    std::string(name));
+}
+
+void require_offsets(std::string_view name, std::span<const std::int64_t> offsets, std::size_t end) {
+    if (offsets.empty() || offsets.front() != 0 || offsets.back() != static_cast<std::int64_t>(end))
+        throw Error(ErrorCode::bad_value, "must run from 0 to " + std::to_string(end), std::string(name));
+    for (std::size_t i = 1; i < offsets.size(); ++i)
+        if (offsets[i] < offsets[i - 1])
+            throw Error(ErrorCode::bad_value, "runs backwards at " + std::to_string(i), std::string(name));
+}
+
+} // namespace
+
+ScoreSet::ScoreSet(ScoreColumns columns, std::vector<std::string> ids, ScoreProvenance provenance,
+                   std::shared_ptr<const void> owner)
+    : columns_(columns)
+    , ids_(std::move(ids))
+    , provenance_(std::move(provenance))
+    , owner_(std::move(owner)) {
+    const std::size_t samples = ids_.size();
+    const std::size_t tokens = columns_.token_id.size();
+    require_size("sample_begin", columns_.sample_begin.size(), samples + 1);
+    require_size("prompt_begin", columns_.prompt_begin.size(), samples + 1);
+    require_size("response_begin", columns_.response_begin.size(), samples + 1);
+    require_size("logprob", columns_.log_prob.size(), tokens);
+    require_size("entropy", columns_.entropy.size(), tokens);
+    require_size("entropy_top20", columns_.entropy_top20.size(), tokens);
+    require_size("rank", columns_.rank.size(), tokens);
+    require_size("byte_begin", columns_.byte_begin.size(), tokens);
+    require_size("byte_end", columns_.byte_end.size(), tokens);
+    require_size("labels", columns_.labels.size(), tokens);
+    if (columns_.top_k < 0)
+        throw Error(ErrorCode::bad_value, "top_k is negative", "top_id");
+    require_size("top_id", columns_.top_id.size(), tokens * static_cast<std::size_t>(columns_.top_k));
+    require_size("top_logprob", columns_.top_log_prob.size(),
+                 tokens * static_cast<std::size_t>(columns_.top_k));
+    require_size("vocab_begin", columns_.vocab_begin.size(),
+                 columns_.vocab_id.empty() ? columns_.vocab_begin.size() : columns_.vocab_id.size() + 1);
+    if (!columns_.vocab_begin.empty())
+        require_offsets("vocab_begin", columns_.vocab_begin, columns_.vocab_bytes.size());
+    if (!std::is_sorted(columns_.vocab_id.begin(), columns_.vocab_id.end()))
+        throw Error(ErrorCode::bad_value, "is not sorted", "vocab_id");
+    require_offsets("sample_begin", columns_.sample_begin, tokens);
+    require_offsets("prompt_begin", columns_.prompt_begin, columns_.prompt_utf8.size());
+    require_offsets("response_begin", columns_.response_begin, columns_.response_utf8.size());
+}
+
+std::string_view ScoreSet::prompt(std::int64_t n) const {
+    assert(n >= 0 && n < sample_count());
+    const auto i = static_cast<std::size_t>(n);
+    const auto begin = static_cast<std::size_t>(columns_.prompt_begin[i]);
+    return columns_.prompt_utf8.substr(begin, static_cast<std::size_t>(columns_.prompt_begin[i + 1]) - begin);
+}
+
+std::string_view ScoreSet::response(std::int64_t n) const {
+    assert(n >= 0 && n < sample_count());
+    const auto i = static_cast<std::size_t>(n);
+    const auto begin = static_cast<std::size_t>(columns_.response_begin[i]);
+    return columns_.response_utf8.substr(begin,
+                                         static_cast<std::size_t>(columns_.response_begin[i + 1]) - begin);
+}
+
+std::optional<std::string_view> ScoreSet::token_text(std::int32_t id) const {
+    const auto found = std::lower_bound(columns_.vocab_id.begin(), columns_.vocab_id.end(), id);
+    if (found == columns_.vocab_id.end() || *found != id)
+        return std::nullopt;
+    const auto i = static_cast<std::size_t>(found - columns_.vocab_id.begin());
+    const auto begin = static_cast<std::size_t>(columns_.vocab_begin[i]);
+    return columns_.vocab_bytes.substr(begin, static_cast<std::size_t>(columns_.vocab_begin[i + 1]) - begin);
+}
+
+std::shared_ptr<const ScoreSet> ScoreSet::with_labels(std::vector<LabelBits> labels) const {
+    struct Owner {
+        std::vector<LabelBits> labels;
+        std::shared_ptr<const void> rest;
+    };
+    auto owner = std::make_shared<Owner>(Owner {std::move(labels), owner_});
+    ScoreColumns columns = columns_;
+    columns.labels = owner->labels;
+    return std::make_shared<const ScoreSet>(columns, ids_, provenance_, std::move(owner));
+}
+
+struct ScoreSetBuilder::Store {
+    ScoreProvenance provenance;
+    std::int32_t top_k = 0;
+    std::vector<std::string> ids;
+    std::vector<std::int64_t> sample_begin {0};
+    std::vector<std::int64_t> prompt_begin {0};
+    std::vector<std::int64_t> response_begin {0};
+    std::vector<std::int32_t> token_id, rank, top_id, byte_begin, byte_end;
+    std::vector<float> log_prob, entropy, entropy_top20, top_log_prob;
+    std::vector<LabelBits> labels;
+    std::string prompt_utf8, response_utf8;
+    std::function<std::string(std::int32_t)> token_text;
+    std::map<std::int32_t, std::string> vocabulary;
+
+    void learn(std::int32_t id) {
+        if (token_text && !vocabulary.contains(id))
+            vocabulary.emplace(id, token_text(id));
+    }
+};
+
+ScoreSetBuilder::ScoreSetBuilder(ScoreProvenance provenance, std::int32_t top_k,
+                                 std::function<std::string(std::int32_t)> token_text)
+    : store_(std::make_unique<Store>()) {
+    store_->provenance = std::move(provenance);
+    store_->top_k = top_k;
+    store_->token_text = std::move(token_text);
+}
+
+ScoreSetBuilder::~ScoreSetBuilder() = default;
+ScoreSetBuilder::ScoreSetBuilder(ScoreSetBuilder&&) noexcept = default;
+ScoreSetBuilder& ScoreSetBuilder::operator=(ScoreSetBuilder&&) noexcept = default;
+
+std::int64_t ScoreSetBuilder::sample_count() const {
+    return static_cast<std::int64_t>(store_->ids.size());
+}
+
+void ScoreSetBuilder::add(const ScoredSample& scored) {
+    Store& store = *store_;
+    const TokenScores& scores = scored.scores;
+    const std::size_t tokens = scored.encoding.spans.size();
+    const auto k = static_cast<std::size_t>(store.top_k);
+    require_size("logprob", scores.log_prob.size(), tokens);
+    require_size("entropy", scores.entropy.size(), tokens);
+    require_size("entropy_top20", scores.entropy_top20.size(), tokens);
+    require_size("rank", scores.rank.size(), tokens);
+    require_size("labels", scored.labels.size(), tokens);
+    require_size("top_id", scores.top_ids.size(), tokens * k);
+    require_size("top_logprob", scores.top_log_probs.size(), tokens * k);
+    require_size("token_id", scored.encoding.ids.size(),
+                 static_cast<std::size_t>(scored.encoding.response_begin) + tokens);
+
+    const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
+    store.token_id.insert(store.token_id.end(),
+                          scored.encoding.ids.begin() + scored.encoding.response_begin,
+                          scored.encoding.ids.end());
+    for (std::size_t i = static_cast<std::size_t>(scored.encoding.response_begin);
+         i < scored.encoding.ids.size(); ++i)
+        store.learn(scored.encoding.ids[i]);
+    for (const std::int32_t id : scores.top_ids)
+        store.learn(id);
+    append(store.log_prob, scores.log_prob);
+    append(store.entropy, scores.entropy);
+    append(store.entropy_top20, scores.entropy_top20);
+    append(store.rank, scores.rank);
+    append(store.top_id, scores.top_ids);
+    append(store.top_log_prob, scores.top_log_probs);
+    append(store.labels, scored.labels);
+    for (const ByteSpan span : scored.encoding.spans) {
+        store.byte_begin.push_back(span.begin);
+        store.byte_end.push_back(span.end);
+    }
+    store.prompt_utf8 += scored.sample.prompt;
+    store.response_utf8 += scored.sample.response;
+    store.ids.push_back(scored.sample.id);
+    store.sample_begin.push_back(static_cast<std::int64_t>(store.token_id.size()));
+    store.prompt_begin.push_back(static_cast<std::int64_t>(store.prompt_utf8.size()));
+    store.response_begin.push_back(static_cast<std::int64_t>(store.response_utf8.size()));
+}
+
+std::shared_ptr<const ScoreSet> ScoreSetBuilder::snapshot() const {
+    struct Snapshot {
+        Store store;
+        std::vector<std::int32_t> vocab_id;
+        std::vector<std::int64_t> vocab_begin;
+        std::string vocab_bytes;
+    };
+    auto owner = std::make_shared<Snapshot>(Snapshot {*store_, {}, {}, {}});
+    if (!owner->store.vocabulary.empty())
+        owner->vocab_begin.push_back(0);
+    for (const auto& [id, bytes] : owner->store.vocabulary) {
+        owner->vocab_id.push_back(id);
+        owner->vocab_bytes += bytes;
+        owner->vocab_begin.push_back(static_cast<std::int64_t>(owner->vocab_bytes.size()));
+    }
+    const Store* copy = &owner->store;
+    ScoreColumns columns;
+    columns.vocab_id = owner->vocab_id;
+    columns.vocab_begin = owner->vocab_begin;
+    columns.vocab_bytes = owner->vocab_bytes;
+    columns.sample_begin = copy->sample_begin;
+    columns.token_id = copy->token_id;
+    columns.log_prob = copy->log_prob;
+    columns.entropy = copy->entropy;
+    columns.entropy_top20 = copy->entropy_top20;
+    columns.rank = copy->rank;
+    columns.top_id = copy->top_id;
+    columns.top_log_prob = copy->top_log_prob;
+    columns.byte_begin = copy->byte_begin;
+    columns.byte_end = copy->byte_end;
+    columns.labels = copy->labels;
+    columns.prompt_utf8 = copy->prompt_utf8;
+    columns.response_utf8 = copy->response_utf8;
+    columns.prompt_begin = copy->prompt_begin;
+    columns.response_begin = copy->response_begin;
+    columns.top_k = copy->top_k;
+    return std::make_shared<const ScoreSet>(columns, copy->ids, copy->provenance, owner);
+}
+
+} // namespace cuset

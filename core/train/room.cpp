@@ -1,0 +1,1 @@
+// Placeholder source so that the room builds; replaced by its first real file.
