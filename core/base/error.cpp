@@ -8,7 +8,7 @@ Error::Error(ErrorCode code, std::string message, std::string subject)
     : code_(code)
     , message_(std::move(message))
     , subject_(std::move(subject))
-    , text_(subject_.empty() ? message_ : subject_ + ": " + message_) {}
+    , text_(subject_.empty() ? message_ : subject_ + ": " + message_) { }
 
 ExitCode exit_code(ErrorCode code) noexcept {
     switch (code) {

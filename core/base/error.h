@@ -10,21 +10,21 @@
 namespace cuset {
 
 enum class ErrorCode {
-    failure,       // anything without a code of its own
-    usage,         // the caller asked for something that makes no sense
-    not_found,     // a file, model, tensor or key is not there
-    unreadable,    // a file is there and cannot be read
-    bad_format,    // bytes do not follow the format
-    bad_value,     // well formed, but a value cannot be right
-    unsupported,   // valid, but not handled by this program
+    failure, // anything without a code of its own
+    usage, // the caller asked for something that makes no sense
+    not_found, // a file, model, tensor or key is not there
+    unreadable, // a file is there and cannot be read
+    bad_format, // bytes do not follow the format
+    bad_value, // well formed, but a value cannot be right
+    unsupported, // valid, but not handled by this program
     out_of_memory, // host or device
-    no_device,     // the device asked for is not there
-    disk,          // writing failed: full, read-only, quota
-    limit,         // a budget for untrusted input was used up
+    no_device, // the device asked for is not there
+    disk, // writing failed: full, read-only, quota
+    limit, // a budget for untrusted input was used up
 };
 
-// Ends an operation. `subject` names the file or thing at fault; `message` is lower case, says what was
-// found and what was needed, and may end with a hint. what() is "subject: message".
+// Ends an operation. `subject` names the file or thing at fault; `message` is lower case, says what
+// was found and what was needed, and may end with a hint. what() is "subject: message".
 class Error : public std::exception {
 public:
     Error(ErrorCode code, std::string message, std::string subject = {});

@@ -30,7 +30,7 @@ CodePoint decode(std::string_view text, std::size_t at) {
             return {};
         value = value << 6 | (byte(at + i) & 0x3fu);
     }
-    static constexpr std::array<char32_t, 5> smallest {0, 0, 0x80, 0x800, 0x10000};
+    static constexpr std::array<char32_t, 5> smallest{0, 0, 0x80, 0x800, 0x10000};
     if (value < smallest[length] || value > 0x10ffff || (value >= 0xd800 && value < 0xe000))
         return {};
     return {value, length};
@@ -48,7 +48,7 @@ std::string escape(char32_t c) {
         return "\\t";
     if (c == '\r')
         return "\\r";
-    std::array<char, 16> text {};
+    std::array<char, 16> text{};
     std::snprintf(text.data(), text.size(), c < 0x100 ? "\\x%02x" : "\\u%04x",
                   static_cast<unsigned>(c));
     return text.data();
@@ -76,25 +76,28 @@ std::string printable(std::string_view text, std::size_t max_bytes) {
 }
 
 std::string format_bytes(std::uint64_t bytes) {
-    static constexpr std::array<const char*, 5> units {"B", "KiB", "MiB", "GiB", "TiB"};
+    static constexpr std::array<const char*, 5> units{"B", "KiB", "MiB", "GiB", "TiB"};
     double value = static_cast<double>(bytes);
     std::size_t unit = 0;
     while (value >= 1024 && unit + 1 < units.size()) {
         value /= 1024;
         ++unit;
     }
-    std::array<char, 32> text {};
+    std::array<char, 32> text{};
     std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
     return text.data();
 }
 
 std::string format_count(std::int64_t count) {
-    std::string digits = std::to_string(count < 0 ? -count : count);
-    for (std::size_t at = digits.size(); at > 3;) {
-        at -= 3;
-        digits.insert(at, ",");
+    const std::string digits = std::to_string(count);
+    const std::size_t sign = count < 0 ? 1 : 0;
+    std::string out;
+    for (std::size_t i = 0; i < digits.size(); ++i) {
+        if (i > sign && (digits.size() - i) % 3 == 0)
+            out += ',';
+        out += digits[i];
     }
-    return count < 0 ? "-" + digits : digits;
+    return out;
 }
 
 std::string nearest_name(std::string_view word, const std::string* names, std::size_t count) {
@@ -110,8 +113,8 @@ std::string nearest_name(std::string_view word, const std::string* names, std::s
             row[0] = i;
             for (std::size_t j = 1; j <= name.size(); ++j) {
                 const std::size_t above = row[j];
-                row[j] = std::min({row[j] + 1, row[j - 1] + 1,
-                                   diagonal + (word[i - 1] == name[j - 1] ? 0 : 1)});
+                row[j] = std::min(
+                    {row[j] + 1, row[j - 1] + 1, diagonal + (word[i - 1] == name[j - 1] ? 0 : 1)});
                 diagonal = above;
             }
         }

@@ -1,4 +1,5 @@
-// Text made safe and pleasant for people: file-derived text without control characters, sizes, counts.
+// Text made safe and pleasant for people: file-derived text without control characters, sizes,
+// counts.
 #pragma once
 
 #include <cstdint>

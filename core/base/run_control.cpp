@@ -8,7 +8,7 @@ namespace cuset {
 
 RunControl::RunControl(Report report, std::chrono::milliseconds interval)
     : report_(std::move(report))
-    , interval_(interval) {}
+    , interval_(interval) { }
 
 void RunControl::checkpoint(const Progress& progress) {
     throw_if_stopped();

@@ -17,12 +17,15 @@ void require_size(std::string_view name, std::size_t found, std::size_t needed) 
                     std::string(name));
 }
 
-void require_offsets(std::string_view name, std::span<const std::int64_t> offsets, std::size_t end) {
+void require_offsets(std::string_view name, std::span<const std::int64_t> offsets,
+                     std::size_t end) {
     if (offsets.empty() || offsets.front() != 0 || offsets.back() != static_cast<std::int64_t>(end))
-        throw Error(ErrorCode::bad_value, "must run from 0 to " + std::to_string(end), std::string(name));
+        throw Error(ErrorCode::bad_value, "must run from 0 to " + std::to_string(end),
+                    std::string(name));
     for (std::size_t i = 1; i < offsets.size(); ++i)
         if (offsets[i] < offsets[i - 1])
-            throw Error(ErrorCode::bad_value, "runs backwards at " + std::to_string(i), std::string(name));
+            throw Error(ErrorCode::bad_value, "runs backwards at " + std::to_string(i),
+                        std::string(name));
 }
 
 } // namespace
@@ -47,11 +50,13 @@ ScoreSet::ScoreSet(ScoreColumns columns, std::vector<std::string> ids, ScoreProv
     require_size("labels", columns_.labels.size(), tokens);
     if (columns_.top_k < 0)
         throw Error(ErrorCode::bad_value, "top_k is negative", "top_id");
-    require_size("top_id", columns_.top_id.size(), tokens * static_cast<std::size_t>(columns_.top_k));
+    require_size("top_id", columns_.top_id.size(),
+                 tokens * static_cast<std::size_t>(columns_.top_k));
     require_size("top_logprob", columns_.top_log_prob.size(),
                  tokens * static_cast<std::size_t>(columns_.top_k));
     require_size("vocab_begin", columns_.vocab_begin.size(),
-                 columns_.vocab_id.empty() ? columns_.vocab_begin.size() : columns_.vocab_id.size() + 1);
+                 columns_.vocab_id.empty() ? columns_.vocab_begin.size()
+                                           : columns_.vocab_id.size() + 1);
     if (!columns_.vocab_begin.empty())
         require_offsets("vocab_begin", columns_.vocab_begin, columns_.vocab_bytes.size());
     if (!std::is_sorted(columns_.vocab_id.begin(), columns_.vocab_id.end()))
@@ -65,15 +70,16 @@ std::string_view ScoreSet::prompt(std::int64_t n) const {
     assert(n >= 0 && n < sample_count());
     const auto i = static_cast<std::size_t>(n);
     const auto begin = static_cast<std::size_t>(columns_.prompt_begin[i]);
-    return columns_.prompt_utf8.substr(begin, static_cast<std::size_t>(columns_.prompt_begin[i + 1]) - begin);
+    return columns_.prompt_utf8.substr(
+        begin, static_cast<std::size_t>(columns_.prompt_begin[i + 1]) - begin);
 }
 
 std::string_view ScoreSet::response(std::int64_t n) const {
     assert(n >= 0 && n < sample_count());
     const auto i = static_cast<std::size_t>(n);
     const auto begin = static_cast<std::size_t>(columns_.response_begin[i]);
-    return columns_.response_utf8.substr(begin,
-                                         static_cast<std::size_t>(columns_.response_begin[i + 1]) - begin);
+    return columns_.response_utf8.substr(
+        begin, static_cast<std::size_t>(columns_.response_begin[i + 1]) - begin);
 }
 
 std::optional<std::string_view> ScoreSet::token_text(std::int32_t id) const {
@@ -82,7 +88,8 @@ std::optional<std::string_view> ScoreSet::token_text(std::int32_t id) const {
         return std::nullopt;
     const auto i = static_cast<std::size_t>(found - columns_.vocab_id.begin());
     const auto begin = static_cast<std::size_t>(columns_.vocab_begin[i]);
-    return columns_.vocab_bytes.substr(begin, static_cast<std::size_t>(columns_.vocab_begin[i + 1]) - begin);
+    return columns_.vocab_bytes.substr(
+        begin, static_cast<std::size_t>(columns_.vocab_begin[i + 1]) - begin);
 }
 
 std::shared_ptr<const ScoreSet> ScoreSet::with_labels(std::vector<LabelBits> labels) const {
@@ -90,7 +97,7 @@ std::shared_ptr<const ScoreSet> ScoreSet::with_labels(std::vector<LabelBits> lab
         std::vector<LabelBits> labels;
         std::shared_ptr<const void> rest;
     };
-    auto owner = std::make_shared<Owner>(Owner {std::move(labels), owner_});
+    auto owner = std::make_shared<Owner>(Owner{std::move(labels), owner_});
     ScoreColumns columns = columns_;
     columns.labels = owner->labels;
     return std::make_shared<const ScoreSet>(columns, ids_, provenance_, std::move(owner));
@@ -100,9 +107,9 @@ struct ScoreSetBuilder::Store {
     ScoreProvenance provenance;
     std::int32_t top_k = 0;
     std::vector<std::string> ids;
-    std::vector<std::int64_t> sample_begin {0};
-    std::vector<std::int64_t> prompt_begin {0};
-    std::vector<std::int64_t> response_begin {0};
+    std::vector<std::int64_t> sample_begin{0};
+    std::vector<std::int64_t> prompt_begin{0};
+    std::vector<std::int64_t> response_begin{0};
     std::vector<std::int32_t> token_id, rank, top_id, byte_begin, byte_end;
     std::vector<float> log_prob, entropy, entropy_top20, top_log_prob;
     std::vector<LabelBits> labels;
@@ -147,7 +154,9 @@ void ScoreSetBuilder::add(const ScoredSample& scored) {
     require_size("token_id", scored.encoding.ids.size(),
                  static_cast<std::size_t>(scored.encoding.response_begin) + tokens);
 
-    const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
+    const auto append = [](auto& to, const auto& from) {
+        to.insert(to.end(), from.begin(), from.end());
+    };
     store.token_id.insert(store.token_id.end(),
                           scored.encoding.ids.begin() + scored.encoding.response_begin,
                           scored.encoding.ids.end());
@@ -182,7 +191,7 @@ std::shared_ptr<const ScoreSet> ScoreSetBuilder::snapshot() const {
         std::vector<std::int64_t> vocab_begin;
         std::string vocab_bytes;
     };
-    auto owner = std::make_shared<Snapshot>(Snapshot {*store_, {}, {}, {}});
+    auto owner = std::make_shared<Snapshot>(Snapshot{*store_, {}, {}, {}});
     if (!owner->store.vocabulary.empty())
         owner->vocab_begin.push_back(0);
     for (const auto& [id, bytes] : owner->store.vocabulary) {

@@ -1,6 +1,6 @@
-// ScoreSet: the scores of a whole corpus as columns, immutable and shared between threads. It is what a
-// score file holds: mapped from one, or built sample by sample.
-// N samples, T response tokens in all, K alternatives kept for each token.
+// ScoreSet: the scores of a whole corpus as columns, immutable and shared between threads. It is
+// what a score file holds: mapped from one, or built sample by sample. N samples, T response tokens
+// in all, K alternatives kept for each token.
 #pragma once
 
 #include <cstdint>
@@ -33,32 +33,32 @@ struct ScoreProvenance {
 // Views into columns that somebody else owns.
 struct ScoreColumns {
     std::span<const std::int64_t> sample_begin; // [N+1]: tokens of sample n are [n] .. [n+1]
-    std::span<const std::int32_t> token_id;     // [T]
-    std::span<const float> log_prob;            // [T]
-    std::span<const float> entropy;             // [T] nats
-    std::span<const float> entropy_top20;       // [T] nats
-    std::span<const std::int32_t> rank;         // [T]
-    std::span<const std::int32_t> top_id;       // [T,K]
-    std::span<const float> top_log_prob;        // [T,K]
-    std::span<const std::int32_t> byte_begin;   // [T] into the sample's response
-    std::span<const std::int32_t> byte_end;     // [T]
-    std::span<const LabelBits> labels;          // [T]
-    std::string_view prompt_utf8;               // all prompts, one after another
+    std::span<const std::int32_t> token_id; // [T]
+    std::span<const float> log_prob; // [T]
+    std::span<const float> entropy; // [T] nats
+    std::span<const float> entropy_top20; // [T] nats
+    std::span<const std::int32_t> rank; // [T]
+    std::span<const std::int32_t> top_id; // [T,K]
+    std::span<const float> top_log_prob; // [T,K]
+    std::span<const std::int32_t> byte_begin; // [T] into the sample's response
+    std::span<const std::int32_t> byte_end; // [T]
+    std::span<const LabelBits> labels; // [T]
+    std::string_view prompt_utf8; // all prompts, one after another
     std::string_view response_utf8;
     std::span<const std::int64_t> prompt_begin; // [N+1]
     std::span<const std::int64_t> response_begin; // [N+1]
-    std::int32_t top_k = 0;                     // K
-    // Bytes of the tokens that occur in token_id or top_id, so that a score file can be read without its
-    // model. U tokens, sorted by id; all three empty when they are not known.
-    std::span<const std::int32_t> vocab_id;     // [U]
-    std::span<const std::int64_t> vocab_begin;  // [U+1] into vocab_bytes
+    std::int32_t top_k = 0; // K
+    // Bytes of the tokens that occur in token_id or top_id, so that a score file can be read
+    // without its model. U tokens, sorted by id; all three empty when they are not known.
+    std::span<const std::int32_t> vocab_id; // [U]
+    std::span<const std::int64_t> vocab_begin; // [U+1] into vocab_bytes
     std::string_view vocab_bytes;
 };
 
 class ScoreSet {
 public:
-    // `owner` keeps the memory behind `columns` alive. Throws Error(bad_value) if the columns' sizes do
-    // not fit together, an offset runs backwards or outside, or ids.size() is not N.
+    // `owner` keeps the memory behind `columns` alive. Throws Error(bad_value) if the columns'
+    // sizes do not fit together, an offset runs backwards or outside, or ids.size() is not N.
     ScoreSet(ScoreColumns columns, std::vector<std::string> ids, ScoreProvenance provenance,
              std::shared_ptr<const void> owner);
 
@@ -71,11 +71,16 @@ public:
     const std::string& id(std::int64_t n) const { return ids_[static_cast<std::size_t>(n)]; }
     std::string_view prompt(std::int64_t n) const;
     std::string_view response(std::int64_t n) const;
-    std::int64_t token_begin(std::int64_t n) const { return columns_.sample_begin[static_cast<std::size_t>(n)]; }
-    std::int64_t token_end(std::int64_t n) const { return columns_.sample_begin[static_cast<std::size_t>(n) + 1]; }
+    std::int64_t token_begin(std::int64_t n) const {
+        return columns_.sample_begin[static_cast<std::size_t>(n)];
+    }
+    std::int64_t token_end(std::int64_t n) const {
+        return columns_.sample_begin[static_cast<std::size_t>(n) + 1];
+    }
     // t counts over the whole set.
     ByteSpan span(std::int64_t t) const {
-        return {columns_.byte_begin[static_cast<std::size_t>(t)], columns_.byte_end[static_cast<std::size_t>(t)]};
+        return {columns_.byte_begin[static_cast<std::size_t>(t)],
+                columns_.byte_end[static_cast<std::size_t>(t)]};
     }
 
     // The bytes of a token that occurs in the set, or nothing if the set does not know them.

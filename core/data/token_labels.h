@@ -22,7 +22,7 @@ enum class SensitiveKind : std::uint8_t {
 };
 
 inline constexpr int sensitive_kind_count = 8;
-inline constexpr std::array<std::string_view, sensitive_kind_count> sensitive_kind_names {
+inline constexpr std::array<std::string_view, sensitive_kind_count> sensitive_kind_names{
     "memory_access", "shared_memory", "thread_index",   "synchronization",
     "launch_config", "atomic",        "warp_intrinsic", "memory_management"};
 
