@@ -9,7 +9,8 @@ namespace cuset {
 
 class MappedFile {
 public:
-    // Throws Error: not_found, unreadable (a folder, no permission). An empty file gives empty bytes().
+    // Throws Error: not_found, unreadable (a folder, no permission). An empty file gives empty
+    // bytes().
     explicit MappedFile(const std::filesystem::path& path);
     ~MappedFile();
     MappedFile(const MappedFile&) = delete;
