@@ -23,6 +23,10 @@ add_library(cuset::options ALIAS cuset_options)
 target_include_directories(cuset_options INTERFACE ${CMAKE_SOURCE_DIR})
 target_compile_options(cuset_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
                                                -Wno-sign-conversion -fstack-protector-strong)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # Warns falsely about string concatenation (GCC's bug 105651).
+  target_compile_options(cuset_options INTERFACE -Wno-restrict)
+endif()
 target_compile_definitions(cuset_options INTERFACE $<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>)
 if(CUSET_WERROR)
   target_compile_options(cuset_options INTERFACE -Werror)
