@@ -56,6 +56,18 @@ ModelInfo inspect_model(const std::string& name_or_path);
 std::vector<MemoryEstimate> estimate_memory(const std::string& name_or_path, const std::string& dtype,
                                             std::int32_t max_length);
 
+// The tokenizer alone, without weights. Throws Error like InferenceSession's constructor.
+Tokenizer load_tokenizer(const std::string& name_or_path);
+
+// A model's own chat template with the special tokens that it may read.
+struct ModelTemplate {
+    ChatTemplate chat_template;
+    TemplateContext context;
+    std::string found_in; // the file or GGUF key it was found in
+};
+// Nothing if the model has none. Throws Error like InferenceSession's constructor.
+std::optional<ModelTemplate> load_chat_template(const std::string& name_or_path);
+
 struct PromptOptions {
     std::string chat_template = "auto"; // auto, none, or a Jinja file's path
     std::int32_t max_length = 4096;     // tokens, prompt and response together

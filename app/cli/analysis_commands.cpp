@@ -1,0 +1,297 @@
+// cuset analyze, sweep, compare: figures of score files; no model is needed.
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/cli/command.h"
+#include "app/cli/data_options.h"
+#include "app/cli/format.h"
+#include "app/cli/progress.h"
+#include "core/analysis/comparison.h"
+#include "core/analysis/corpus_summary.h"
+#include "core/analysis/mask.h"
+#include "core/analysis/sweep.h"
+#include "core/base/error.h"
+#include "core/base/message.h"
+#include "core/io/atomic_file.h"
+#include "core/io/score_file.h"
+
+namespace cuset::cli {
+namespace {
+
+struct AnalyzeCommand {
+    std::string scores;
+    std::string output;
+    MaskSettings settings;
+    std::int32_t low_window = 64;
+    bool per_sample = false;
+    bool json = false;
+};
+
+// A CSV field (RFC 4180); one that a spreadsheet would run as a formula gets an apostrophe in
+// front.
+std::string csv_field(std::string text) {
+    if (!text.empty() && std::string_view("=+-@\t\r").find(text[0]) != std::string_view::npos)
+        text.insert(0, "'");
+    if (text.find_first_of(",\"\r\n") == std::string::npos)
+        return text;
+    std::string quoted = "\"";
+    for (const char c : text)
+        quoted += c == '"' ? "\"\"" : std::string(1, c);
+    return quoted + '"';
+}
+
+std::string per_sample_csv(const CorpusAnalyzer& analyzer) {
+    std::string out = "id,tokens,mean_confidence,difficulty,weight,min_window_begin,confident_"
+                      "share,cuda_share\r\n";
+    for (std::int64_t n = 0; n < analyzer.scores()->sample_count(); ++n) {
+        const SampleSummary& row = analyzer.samples()[static_cast<std::size_t>(n)];
+        out += csv_field(analyzer.scores()->id(n)) + ',' + std::to_string(row.tokens);
+        for (const double value : {row.mean_confidence, row.difficulty, row.weight})
+            out += ',' + fixed(value, 6);
+        out += ',' + std::to_string(row.min_window_begin);
+        for (const double value : {row.confident_share, row.cuda_share})
+            out += ',' + fixed(value, 6);
+        out += "\r\n";
+    }
+    return out;
+}
+
+std::string per_sample_json_lines(const CorpusAnalyzer& analyzer) {
+    std::string out;
+    for (std::int64_t n = 0; n < analyzer.scores()->sample_count(); ++n) {
+        const SampleSummary& row = analyzer.samples()[static_cast<std::size_t>(n)];
+        const Json line{{"id", analyzer.scores()->id(n)},
+                        {"tokens", row.tokens},
+                        {"mean_confidence", row.mean_confidence},
+                        {"difficulty", row.difficulty},
+                        {"weight", row.weight},
+                        {"min_window_begin", row.min_window_begin},
+                        {"confident_share", row.confident_share},
+                        {"cuda_share", row.cuda_share}};
+        out += line.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+    }
+    return out;
+}
+
+void write_per_sample(const std::string& output, const CorpusAnalyzer& analyzer) {
+    const bool json_lines = output.ends_with(".jsonl");
+    if (!json_lines && !output.ends_with(".csv") && output != "-")
+        throw Error(ErrorCode::usage, "must end in .csv or .jsonl", "-o " + output);
+    const std::string text =
+        json_lines ? per_sample_json_lines(analyzer) : per_sample_csv(analyzer);
+    if (output == "-")
+        std::fwrite(text.data(), 1, text.size(), stdout);
+    else
+        write_file_atomically(output, text);
+}
+
+void print_summary(const CorpusSummary& summary) {
+    std::printf("%s samples, %s response tokens; tau %g, lambda %g, window %d\n\n",
+                format_count(summary.samples).c_str(), format_count(summary.tokens).c_str(),
+                summary.settings.tau, summary.settings.lambda, summary.settings.window);
+    const auto row = [](std::string_view name, const Moments& m) {
+        return std::vector<std::string>{std::string(name), format_count(m.count), fixed(m.mean),
+                                        fixed(m.std)};
+    };
+    std::vector<std::vector<std::string>> rows{row("CUDA-sensitive", summary.confidence.sensitive),
+                                               row("neutral", summary.confidence.neutral),
+                                               row("all", summary.confidence.all)};
+    for (std::size_t k = 0; k < sensitive_kind_names.size(); ++k)
+        rows.push_back(
+            row("  " + std::string(sensitive_kind_names[k]), summary.confidence.by_kind[k]));
+    print_table({"confidence", "tokens", "mean", "std"}, rows);
+    std::printf("\nKS sensitive against neutral: statistic %.4f, log10 p %.1f\n",
+                summary.confidence.ks.statistic, summary.confidence.ks.log10_p);
+    std::printf("mask: %s confident, %s in CUDA regions, %s supervised, mean M %.3f\n",
+                percent(summary.mask.confident_share).c_str(),
+                percent(summary.mask.cuda_share).c_str(),
+                percent(summary.mask.supervised_share).c_str(), summary.mask.mean_mask);
+    std::printf("difficulty C: mean %.4f (%.4f to %.4f); weight w: mean %.4f (%.4f to %.4f)\n",
+                summary.difficulty.mean, summary.difficulty.min, summary.difficulty.max,
+                summary.weight.mean, summary.weight.min, summary.weight.max);
+    std::printf(
+        "low-confidence windows of %d tokens: in %s of samples, %s of windows; %s of them touch "
+        "sensitive code\n",
+        summary.low_confidence.window, percent(summary.low_confidence.samples_share).c_str(),
+        percent(summary.low_confidence.windows_share).c_str(),
+        percent(summary.low_confidence.sensitive_share).c_str());
+}
+
+void run_analyze(const AnalyzeCommand& options) {
+    if (options.per_sample && options.output.empty())
+        throw Error(ErrorCode::usage, "needs -o FILE.csv or -o FILE.jsonl (or -o - for CSV)",
+                    "--per-sample");
+    CommandRun run;
+    CorpusAnalyzer analyzer(read_score_file(options.scores), run.control());
+    analyzer.set_low_confidence_window(options.low_window);
+    analyzer.update(options.settings);
+    run.finish();
+    if (options.per_sample)
+        write_per_sample(options.output, analyzer);
+    if (options.json)
+        print_json(to_json(analyzer.summary()));
+    else if (options.output != "-")
+        print_summary(analyzer.summary());
+}
+
+struct SweepCommand {
+    std::string scores;
+    MaskSettings settings;
+    SweepGrid grid;
+    bool json = false;
+};
+
+void run_sweep(const SweepCommand& options) {
+    for (const double tau : options.grid.tau)
+        for (const double lambda : options.grid.lambda)
+            for (const int window : options.grid.window) {
+                MaskSettings settings = options.settings;
+                settings.tau = tau;
+                settings.lambda = lambda;
+                settings.window = window;
+                require_valid(settings);
+            }
+    CommandRun run;
+    CorpusAnalyzer analyzer(read_score_file(options.scores), run.control());
+    const std::vector<SweepPoint> points =
+        sweep(analyzer, options.settings, options.grid, run.control());
+    run.finish();
+    Json list = Json::array();
+    std::vector<std::vector<std::string>> rows;
+    for (const SweepPoint& point : points) {
+        if (options.json)
+            list.push_back({{"tau", point.settings.tau},
+                            {"lambda", point.settings.lambda},
+                            {"window", point.settings.window},
+                            {"confident_share", point.mask.confident_share},
+                            {"cuda_share", point.mask.cuda_share},
+                            {"supervised_share", point.mask.supervised_share},
+                            {"mean_mask", point.mask.mean_mask},
+                            {"mean_difficulty", point.mean_difficulty},
+                            {"mean_weight", point.mean_weight},
+                            {"push_sensitive", point.push_sensitive}});
+        else
+            rows.push_back({fixed(point.settings.tau, 2), fixed(point.settings.lambda, 2),
+                            std::to_string(point.settings.window),
+                            percent(point.mask.confident_share),
+                            percent(point.mask.supervised_share), fixed(point.mask.mean_mask, 3),
+                            fixed(point.mean_weight), percent(point.push_sensitive)});
+    }
+    if (options.json)
+        print_json(list);
+    else
+        print_table({"tau", "lambda", "window", "confident", "supervised", "mean M", "mean w",
+                     "push on sensitive"},
+                    rows);
+}
+
+struct CompareCommand {
+    std::string a, b;
+    std::int64_t samples = 10;
+    bool json = false;
+};
+
+Json to_json(const MeanChange& change) {
+    return {
+        {"count", change.count}, {"log_prob", change.log_prob}, {"confidence", change.confidence}};
+}
+
+Json to_json(const Comparison& comparison) {
+    Json by_kind = Json::object();
+    for (std::size_t k = 0; k < sensitive_kind_names.size(); ++k)
+        by_kind[std::string(sensitive_kind_names[k])] = to_json(comparison.by_kind[k]);
+    Json samples = Json::array();
+    for (const SampleChange& sample : comparison.samples) {
+        Json entry = to_json(sample.change);
+        entry["id"] = sample.id;
+        samples.push_back(std::move(entry));
+    }
+    return {{"all", to_json(comparison.all)},         {"sensitive", to_json(comparison.sensitive)},
+            {"neutral", to_json(comparison.neutral)}, {"by_kind", std::move(by_kind)},
+            {"samples", std::move(samples)},          {"only_in_a", comparison.only_in_a},
+            {"only_in_b", comparison.only_in_b},      {"warnings", comparison.warnings}};
+}
+
+void run_compare(const CompareCommand& options) {
+    const Comparison comparison =
+        compare_scores(*read_score_file(options.a), *read_score_file(options.b));
+    for (const std::string& warning : comparison.warnings)
+        std::fprintf(stderr, "warning: %s\n", printable(warning, 1000).c_str());
+    if (options.json) {
+        print_json(to_json(comparison));
+        return;
+    }
+    const auto row = [](std::string_view name, const MeanChange& change) {
+        return std::vector<std::string>{std::string(name), format_count(change.count),
+                                        fixed(change.log_prob), fixed(change.confidence)};
+    };
+    std::vector<std::vector<std::string>> rows{row("all", comparison.all),
+                                               row("CUDA-sensitive", comparison.sensitive),
+                                               row("neutral", comparison.neutral)};
+    for (std::size_t k = 0; k < sensitive_kind_names.size(); ++k)
+        rows.push_back(row("  " + std::string(sensitive_kind_names[k]), comparison.by_kind[k]));
+    print_table({"mean change", "tokens", "ln p", "confidence"}, rows);
+
+    const auto count = static_cast<std::int64_t>(comparison.samples.size());
+    const std::int64_t shown = std::min(options.samples, count);
+    const auto list = [&](const char* title, std::int64_t begin, std::int64_t end) {
+        std::vector<std::vector<std::string>> lines;
+        for (std::int64_t n = begin; n < end; ++n) {
+            const SampleChange& sample = comparison.samples[static_cast<std::size_t>(n)];
+            lines.push_back(row(sample.id, sample.change));
+        }
+        std::printf("\n");
+        print_table({title, "tokens", "ln p", "confidence"}, lines);
+    };
+    list("most improved", 0, shown);
+    list("most hurt", count - shown, count);
+}
+
+} // namespace
+
+void add_analysis_commands(CLI::App& program) {
+    auto analyze = std::make_shared<AnalyzeCommand>();
+    CLI::App* command =
+        program.add_subcommand("analyze", "statistics, masks and difficulty at given thresholds");
+    command->add_option("SCORES", analyze->scores, "score file")->required();
+    add_mask_options(*command, analyze->settings);
+    command
+        ->add_option("--low-window", analyze->low_window,
+                     "tokens of a window in the low-confidence shares")
+        ->check(CLI::Range(1, 1 << 24))
+        ->capture_default_str();
+    command->add_flag("--per-sample", analyze->per_sample, "write a line for each sample to -o");
+    command->add_option("-o,--output", analyze->output, "FILE.csv or FILE.jsonl for --per-sample");
+    command->add_flag("--json", analyze->json, "print JSON");
+    command->callback([analyze] { run_analyze(*analyze); });
+
+    auto sweep = std::make_shared<SweepCommand>();
+    command = program.add_subcommand("sweep", "the same over a grid of tau, lambda and window");
+    command->add_option("SCORES", sweep->scores, "score file")->required();
+    command->add_option("--tau", sweep->grid.tau, "values of tau")
+        ->delimiter(',')
+        ->capture_default_str();
+    command->add_option("--lambda", sweep->grid.lambda, "values of lambda")
+        ->delimiter(',')
+        ->capture_default_str();
+    command->add_option("--window", sweep->grid.window, "values of l")
+        ->delimiter(',')
+        ->capture_default_str();
+    command->add_flag("--json", sweep->json, "print JSON");
+    command->callback([sweep] { run_sweep(*sweep); });
+
+    auto compare = std::make_shared<CompareCommand>();
+    command = program.add_subcommand("compare", "two score files of the same data, B against A");
+    command->add_option("A", compare->a, "score file before")->required();
+    command->add_option("B", compare->b, "score file after")->required();
+    command->add_option("--samples", compare->samples, "samples listed at either end")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
+    command->add_flag("--json", compare->json, "print JSON");
+    command->callback([compare] { run_compare(*compare); });
+}
+
+} // namespace cuset::cli

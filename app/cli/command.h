@@ -1,0 +1,15 @@
+// The commands of `cuset`. Each add_ function registers commands on the program; a command's
+// callback does the work and throws Error or Cancelled, which main turns into a message and an exit
+// code.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace cuset::cli {
+
+void add_model_commands(CLI::App& program); // info, models, tokenize, template, doctor
+void add_regions_command(CLI::App& program); // regions
+void add_score_commands(CLI::App& program); // score, generate
+void add_analysis_commands(CLI::App& program); // analyze, sweep, compare
+
+} // namespace cuset::cli

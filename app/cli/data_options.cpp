@@ -1,0 +1,96 @@
+#include "app/cli/data_options.h"
+
+#include <cstdio>
+#include <iostream>
+#include <iterator>
+
+#include "core/base/error.h"
+#include "core/base/message.h"
+#include "core/io/atomic_file.h"
+
+namespace cuset::cli {
+
+void add_session_options(CLI::App& command, SessionOptions& options) {
+    command.add_option("--device", options.device, "auto, cpu, cuda or cuda:N")
+        ->capture_default_str();
+    command
+        .add_option("--dtype", options.dtype,
+                    "auto (bfloat16 where the processor has it), float32, bfloat16 or float16")
+        ->check(CLI::IsMember({"auto", "float32", "bfloat16", "float16"}))
+        ->capture_default_str();
+    command
+        .add_option("--threads", options.threads, "threads to compute with; 0: one for each core")
+        ->check(CLI::Range(0, 4096))
+        ->capture_default_str();
+    command.add_option("--adapter", options.adapter, "folder of a PEFT LoRA adapter");
+    command.add_flag("--force", options.ignore_memory_limit,
+                     "load even if the estimate says that the model does not fit");
+}
+
+void add_prompt_options(CLI::App& command, PromptOptions& options) {
+    command
+        .add_option("--template", options.chat_template,
+                    "auto (the model's own), none, or a Jinja file")
+        ->capture_default_str();
+    command
+        .add_option("--max-length", options.max_length, "tokens of prompt and response together")
+        ->check(CLI::Range(2, 1 << 24))
+        ->capture_default_str();
+}
+
+void add_mask_options(CLI::App& command, MaskSettings& settings) {
+    command.add_option("--tau", settings.tau, "confidence threshold of Eq. 2, in [0, 1]")
+        ->check(CLI::Range(0.0, 1.0))
+        ->capture_default_str();
+    command.add_option("--lambda", settings.lambda, "weight of CUDA tokens in Eq. 3, above 0")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    command.add_option("--window", settings.window, "window length l of Eq. 5, in tokens")
+        ->check(CLI::Range(1, 1 << 24))
+        ->capture_default_str();
+    command.add_flag("!--no-confidence-mask", settings.confidence_mask, "switch off Eq. 2");
+    command.add_flag("!--no-cuda-mask", settings.cuda_mask, "switch off Eq. 3");
+    command.add_flag("!--no-region-weight", settings.region_weight,
+                     "switch off Eq. 8: every w_n is 1");
+    command.add_flag("--whole-if-short", settings.whole_if_short,
+                     "one window for a sample shorter than l, instead of clipped ones");
+}
+
+void add_read_options(CLI::App& command, ReadOptions& options) {
+    command.add_option("--prompt-field", options.prompt_field,
+                       "the records' field that holds the prompt");
+    command.add_option("--response-field", options.response_field,
+                       "the records' field that holds the response");
+    command.add_option("--prompt", options.prompt, "the prompt of plain CUDA files");
+    command.add_flag("--strict", options.strict,
+                     "stop at the first bad record instead of skipping it");
+}
+
+Dataset read_data(const std::vector<std::string>& paths, const ReadOptions& options,
+                  RunControl& control) {
+    static constexpr std::size_t shown_at_most = 10;
+    Dataset dataset = read_samples({paths.begin(), paths.end()}, options, control);
+    for (std::size_t i = 0; i < std::min(shown_at_most, dataset.bad_records.size()); ++i) {
+        const BadRecord& bad = dataset.bad_records[i];
+        std::fprintf(stderr, "skipped %s:%lld: %s\n", printable(bad.file).c_str(),
+                     static_cast<long long>(bad.line), printable(bad.reason).c_str());
+    }
+    if (dataset.bad_records.size() > shown_at_most)
+        std::fprintf(stderr, "skipped %zu more records\n",
+                     dataset.bad_records.size() - shown_at_most);
+    for (const std::string& warning : dataset.warnings)
+        std::fprintf(stderr, "warning: %s\n", printable(warning, 1000).c_str());
+    return dataset;
+}
+
+std::string read_text(const std::string& path) {
+    static constexpr std::uint64_t limit = 64ull << 20;
+    if (path != "-")
+        return read_file(path, limit);
+    std::string text(std::istreambuf_iterator<char>(std::cin), {});
+    if (text.size() > limit)
+        throw Error(ErrorCode::limit, "is larger than " + format_bytes(limit), "standard input");
+    return text;
+}
+
+} // namespace cuset::cli

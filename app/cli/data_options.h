@@ -1,0 +1,34 @@
+// Options that several commands share.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "core/base/run_control.h"
+#include "core/data/mask_settings.h"
+#include "core/data/sample.h"
+#include "core/io/sample_reader.h"
+#include "core/model/inference_session.h"
+
+namespace cuset::cli {
+
+// --device --dtype --threads --adapter --force
+void add_session_options(CLI::App& command, SessionOptions& options);
+// --template --max-length
+void add_prompt_options(CLI::App& command, PromptOptions& options);
+// --tau --lambda --window and the switches
+void add_mask_options(CLI::App& command, MaskSettings& settings);
+// --prompt-field --response-field --prompt --strict
+void add_read_options(CLI::App& command, ReadOptions& options);
+
+// Reads DATA and says on standard error which records were left out and what was warned about.
+Dataset read_data(const std::vector<std::string>& paths, const ReadOptions& options,
+                  RunControl& control);
+
+// The text of a file, or of standard input for "-". At most 64 MiB.
+std::string read_text(const std::string& path);
+
+} // namespace cuset::cli

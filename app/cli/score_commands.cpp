@@ -1,0 +1,206 @@
+// cuset score and generate: the commands that run a model.
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+#include "app/cli/command.h"
+#include "app/cli/data_options.h"
+#include "app/cli/format.h"
+#include "app/cli/progress.h"
+#include "core/base/error.h"
+#include "core/base/message.h"
+#include "core/io/score_file.h"
+#include "core/model/inference_session.h"
+
+namespace cuset::cli {
+namespace {
+
+struct ScoreCommand {
+    std::string model;
+    std::vector<std::string> data;
+    std::string output;
+    SessionOptions session;
+    ScoreOptions score;
+    ReadOptions read;
+    bool json = false;
+};
+
+void report(const ScoreRun& run, const ScoreCommand& options) {
+    for (const SkippedSample& skipped : run.skipped)
+        std::fprintf(stderr, "not scored: %s: %s\n", printable(skipped.id).c_str(),
+                     printable(skipped.reason).c_str());
+    if (run.cut_samples > 0)
+        std::fprintf(stderr, "%s samples were cut at %d tokens\n",
+                     format_count(run.cut_samples).c_str(), options.score.prompt.max_length);
+    if (options.json)
+        print_json({{"file", options.output},
+                    {"samples", run.scores->sample_count()},
+                    {"tokens", run.scores->token_count()},
+                    {"skipped", run.skipped.size()},
+                    {"cut", run.cut_samples},
+                    {"stopped", run.stopped}});
+    else
+        std::fprintf(stderr, "%s samples, %s response tokens -> %s%s\n",
+                     format_count(run.scores->sample_count()).c_str(),
+                     format_count(run.scores->token_count()).c_str(),
+                     printable(options.output).c_str(),
+                     run.stopped ? " (stopped: holds what was done)" : "");
+}
+
+void run_score(const ScoreCommand& options) {
+    CommandRun run;
+    const Dataset dataset = read_data(options.data, options.read, run.control());
+    InferenceSession session(options.model, options.session, run.control());
+    for (const std::string& warning : session.info().warnings)
+        std::fprintf(stderr, "warning: %s\n", printable(warning, 1000).c_str());
+    const ScoreRun scored =
+        score_samples(session, dataset.samples, options.score, {}, run.control());
+    run.finish();
+    if (scored.scores->sample_count() == 0 && !scored.stopped)
+        throw Error(ErrorCode::bad_value,
+                    scored.skipped.empty()
+                        ? "no sample could be scored"
+                        : "no sample could be scored; the first: " + scored.skipped.front().reason,
+                    options.data.front());
+    if (scored.scores->sample_count() > 0)
+        write_score_file(options.output, *scored.scores);
+    report(scored, options);
+    if (scored.stopped)
+        throw Cancelled();
+}
+
+struct GenerateCommand {
+    std::string model;
+    std::string prompt;
+    std::string prompt_file;
+    SessionOptions session;
+    GenerateOptions generate;
+    PromptOptions prompt_options;
+    bool json = false;
+};
+
+Json to_json(const GeneratedToken& token) {
+    Json top = Json::array();
+    for (std::size_t k = 0; k < token.top_ids.size(); ++k)
+        top.push_back({token.top_ids[k], token.top_log_probs[k]});
+    return {{"id", token.id},           {"text", token.bytes}, {"logprob", token.log_prob},
+            {"entropy", token.entropy}, {"rank", token.rank},  {"top", std::move(top)}};
+}
+
+// Cividis at confidence c, as a 24-bit terminal colour: the same ends as the window's scale.
+std::string colored(const GeneratedToken& token) {
+    const double c = std::exp(static_cast<double>(token.log_prob));
+    const int red = static_cast<int>(60 + 195 * c), green = static_cast<int>(90 + 140 * c),
+              blue = static_cast<int>(150 - 80 * c);
+    return "\x1b[38;2;" + std::to_string(red) + ";" + std::to_string(green) + ";"
+        + std::to_string(blue) + "m";
+}
+
+void run_generate(const GenerateCommand& options) {
+    CommandRun run;
+    Sample sample;
+    sample.prompt = options.prompt_file.empty() ? options.prompt : read_text(options.prompt_file);
+    if (sample.prompt.empty())
+        throw Error(ErrorCode::usage, "no prompt: give --prompt TEXT or --prompt-file FILE",
+                    "generate");
+    InferenceSession session(options.model, options.session, run.control());
+    const std::string rendered = session.render_prompt(sample, options.prompt_options);
+    const TokenizedText prompt = session.tokenizer().encode(rendered, {.parse_special = true});
+    run.finish();
+
+    const bool color = wants_color(STDOUT_FILENO);
+    const std::vector<GeneratedToken> tokens = session.generate(
+        prompt.ids, options.generate,
+        [&](const GeneratedToken& token) {
+            if (options.json || session.tokenizer().is_special(token.id))
+                return true;
+            // Model output may hold terminal escapes; ESC is all that a terminal needs to be led
+            // astray.
+            std::string text = token.bytes;
+            std::erase(text, '\x1b');
+            std::printf("%s%s%s", color ? colored(token).c_str() : "", text.c_str(),
+                        color ? "\x1b[0m" : "");
+            std::fflush(stdout);
+            return true;
+        },
+        run.control());
+    if (!options.json) {
+        std::printf("\n");
+        return;
+    }
+    Json list = Json::array();
+    std::string text;
+    for (const GeneratedToken& token : tokens) {
+        list.push_back(to_json(token));
+        if (!session.tokenizer().is_special(token.id))
+            text += token.bytes;
+    }
+    print_json({{"prompt", rendered}, {"text", text}, {"tokens", std::move(list)}});
+}
+
+} // namespace
+
+void add_score_commands(CLI::App& program) {
+    auto score = std::make_shared<ScoreCommand>();
+    CLI::App* command =
+        program.add_subcommand("score", "teacher-forced scores of every response token");
+    command
+        ->add_option("MODEL", score->model,
+                     "Hugging Face folder, .gguf file, or org/name in the hub cache")
+        ->required();
+    command
+        ->add_option("DATA", score->data,
+                     "JSON, JSON Lines, CSV, CUDA files or folders of them, or -")
+        ->required();
+    command->add_option("-o,--output", score->output, "the score file, NAME.scores.safetensors")
+        ->required();
+    command->add_option("--top-k", score->score.top_k, "alternatives kept for each token")
+        ->check(CLI::Range(0, 64))
+        ->capture_default_str();
+    add_session_options(*command, score->session);
+    add_prompt_options(*command, score->score.prompt);
+    add_read_options(*command, score->read);
+    command->add_flag("--json", score->json, "print JSON");
+    command->callback([score] { run_score(*score); });
+
+    auto generate = std::make_shared<GenerateCommand>();
+    command =
+        program.add_subcommand("generate", "continue a prompt, with the confidence of every token");
+    command
+        ->add_option("MODEL", generate->model,
+                     "Hugging Face folder, .gguf file, or org/name in the hub cache")
+        ->required();
+    command->add_option("--prompt", generate->prompt, "the user's turn");
+    command->add_option("--prompt-file", generate->prompt_file,
+                        "a file with it, or - for standard input");
+    command->add_option("--max-tokens", generate->generate.max_tokens, "tokens to generate at most")
+        ->check(CLI::Range(1, 1 << 20))
+        ->capture_default_str();
+    command
+        ->add_option("--temperature", generate->generate.temperature,
+                     "0: always the most probable token")
+        ->check(CLI::Range(0.0, 100.0))
+        ->capture_default_str();
+    command
+        ->add_option("--top-p", generate->generate.top_p,
+                     "sample among the tokens that hold this probability")
+        ->check(CLI::Range(0.0, 1.0))
+        ->capture_default_str();
+    command
+        ->add_option("--sample-top-k", generate->generate.top_k,
+                     "sample among the K most probable; 0: all")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
+    command->add_option("--seed", generate->generate.seed, "seed of the sampling")
+        ->capture_default_str();
+    add_session_options(*command, generate->session);
+    add_prompt_options(*command, generate->prompt_options);
+    command->add_flag("--json", generate->json, "print JSON");
+    command->callback([generate] { run_generate(*generate); });
+}
+
+} // namespace cuset::cli

@@ -1,0 +1,44 @@
+// cuset: the command line. Everything the window does can be done here.
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include "app/cli/command.h"
+#include "core/base/error.h"
+#include "core/base/message.h"
+
+namespace {
+
+int exit_with(cuset::ExitCode code, const char* text) {
+    std::fprintf(stderr, "cuset: %s\n", cuset::printable(text, 4000).c_str());
+    return static_cast<int>(code);
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    CLI::App program("CuSeT Studio: which tokens of a CUDA kernel a model is sure of, and which "
+                     "training would see.",
+                     "cuset");
+    program.set_version_flag("--version", "cuset " CUSET_VERSION);
+    program.require_subcommand(1);
+    program.get_formatter()->column_width(38);
+    cuset::cli::add_model_commands(program);
+    cuset::cli::add_regions_command(program);
+    cuset::cli::add_score_commands(program);
+    cuset::cli::add_analysis_commands(program);
+    try {
+        program.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return program.exit(error) == 0 ? 0 : static_cast<int>(cuset::ExitCode::usage);
+    } catch (const cuset::Cancelled&) {
+        return exit_with(cuset::ExitCode::cancelled, "stopped");
+    } catch (const cuset::Error& error) {
+        return exit_with(cuset::exit_code(error.code()), error.what());
+    } catch (const std::bad_alloc&) {
+        return exit_with(cuset::ExitCode::no_memory_or_device, "out of memory");
+    } catch (const std::exception& error) {
+        return exit_with(cuset::ExitCode::failure, error.what());
+    }
+    return 0;
+}
