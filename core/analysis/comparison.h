@@ -12,7 +12,7 @@ namespace cuset {
 
 struct MeanChange {
     std::int64_t count = 0;
-    double log_prob = 0;   // mean of B - A, nats
+    double log_prob = 0; // mean of B - A, nats
     double confidence = 0; // mean of B - A
 };
 
@@ -25,13 +25,15 @@ struct SampleChange {
 struct Comparison {
     MeanChange all, sensitive, neutral;
     std::array<MeanChange, sensitive_kind_count> by_kind;
-    std::vector<SampleChange> samples;   // most improved (by confidence) first
+    std::vector<SampleChange> samples; // most improved (by confidence) first
     std::vector<std::string> only_in_a, only_in_b; // ids
-    std::vector<std::string> warnings;   // differences of provenance, samples whose tokens differ
+    std::vector<std::string> warnings; // differences of provenance, samples whose tokens differ
 };
 
-// Matches samples by id; samples whose token ids differ are left out and named in warnings.
-// Throws Error(bad_value) if no sample can be compared.
+// Matches samples by id; samples whose token ids differ, that have no token, or whose id occurs
+// twice are left out and named in warnings (20 at most, then their number). Sensitive and neutral
+// by the labels of `a`. A log-probability that is not finite is left out of the mean of log_prob's
+// change and counts in confidence. Throws Error(bad_value) if no sample can be compared.
 Comparison compare_scores(const ScoreSet& a, const ScoreSet& b);
 
 } // namespace cuset
