@@ -16,9 +16,12 @@ namespace cuset {
 // A folder with config.json and model.safetensors or shards with an index, mapped.
 class ModelFolder {
 public:
-    // Reads the index and maps every shard. Throws Error: not_found (folder, config, shard: named with the
-    // tensors it should hold), bad_format, bad_value (a shard name that leaves the folder, a tensor that is not where
-    // the index says), unsupported (pickle checkpoints: says how to convert).
+    // Reads the index and maps every shard: no weight is read. Without an index a full set of
+    // numbered shards, or the only safetensors file, is taken with a warning. Links must stay in
+    // the folder, its repository of the hub cache, or lead into the hub cache. Throws Error:
+    // not_found (folder, config, shard: named with the tensors it should hold), bad_format,
+    // bad_value (a shard name that leaves the folder, a tensor that is not where the index says),
+    // unsupported (pickle checkpoints: says how to convert).
     explicit ModelFolder(const std::filesystem::path& path);
 
     const std::filesystem::path& path() const { return path_; }
@@ -31,6 +34,8 @@ public:
     std::optional<std::string> find_text(std::string_view file_name) const;
 
 private:
+    void add_unnamed_tensors(bool has_index);
+
     std::filesystem::path path_;
     std::string config_json_;
     std::vector<std::unique_ptr<SafetensorsFile>> shards_;
@@ -46,8 +51,10 @@ struct ModelLocation {
     std::string name; // what a person would call it
 };
 
-// Resolves a path or `org/name` (HF_HUB_CACHE, else HF_HOME/hub, else ~/.cache/huggingface/hub; refs/main names
-// the snapshot; links must resolve inside that repository's folder). Throws Error(not_found) with what was tried.
+// Resolves a path or `org/name` (in hub_cache_folder(); refs/main names
+// the snapshot; links must resolve inside that repository's folder). A folder without config.json
+// that holds one GGUF model stands for it. Throws Error: not_found with what was tried, bad_format,
+// bad_value, unsupported.
 ModelLocation locate_model(const std::string& name_or_path);
 
 struct CachedModel {
@@ -56,7 +63,8 @@ struct CachedModel {
     std::uint64_t bytes = 0;
 };
 
-// Models in the hub cache that have a config and weights, sorted by name.
+// Models in the hub cache that have a config and weights, or GGUF files, sorted by name. `bytes`
+// counts the weights.
 std::vector<CachedModel> list_hub_models();
 
 } // namespace cuset
