@@ -9,8 +9,8 @@
 namespace cuset {
 
 // ln P(D_n >= x), two-sided, n >= 1; 0 for x <= 1/(2n), minus infinity for x >= 1. It does not
-// underflow. Above P = 1e-300 it equals scipy.stats.kstwo.logsf within 1e-6 (absolute, of the
-// logarithm).
+// underflow. Above P = 1e-300 it equals ln scipy.stats.kstwo.sf within 1e-6 for n up to a million;
+// beyond, SciPy leaves out a term of 4/9 n x^4.
 double log_kolmogorov_sf(std::int64_t n, double x);
 
 // ln P(D_n^+ >= x), one-sided, n >= 1, 0 < x < 1.

@@ -65,7 +65,7 @@ TEST(Statistics, KolmogorovsDistributionEqualsSciPy) {
         // Above a million SciPy leaves out Smirnov's term 4/9 n x^4, which the sum has.
         const double left_out = n > 1000000 ? 4.0 / 9 * static_cast<double>(n) * std::pow(x, 4) : 0;
         EXPECT_NEAR(log_kolmogorov_sf(n, x), row.at(2).get<double>() - left_out,
-                    1e-6 + 0.01 * left_out)
+                    1e-6 + 0.05 * left_out)
             << row;
     }
 }
