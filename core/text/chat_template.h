@@ -16,9 +16,10 @@ struct TemplateContext {
     std::string eos_token;
     std::string pad_token = {};
     std::string unk_token = {};
-    std::string tools_json = {};     // JSON array, or "" for none
+    std::string tools_json = {}; // JSON array, or "" for none
     std::string documents_json = {}; // JSON array, or "" for none
-    std::string variables_json = {}; // JSON object of further variables (enable_thinking, ...), or ""
+    std::string variables_json =
+        {}; // JSON object of further variables (enable_thinking, ...), or ""
     bool add_generation_prompt = true;
     std::string now = {}; // ISO 8601 local time for strftime_now; "" = the clock
 };
@@ -39,8 +40,9 @@ public:
     ChatTemplate(ChatTemplate&&) noexcept;
     ChatTemplate& operator=(ChatTemplate&&) noexcept;
 
-    // Equal to jinja2 3.1 as transformers sets it up (trim_blocks, lstrip_blocks). Throws Error: bad_value
-    // (raise_exception's message, an operation on the wrong type; with the line), limit (a budget is used up).
+    // Equal to jinja2 3.1 as transformers sets it up (trim_blocks, lstrip_blocks). Throws Error:
+    // bad_value (raise_exception's message, an operation on the wrong type; with the line), limit
+    // (a budget is used up).
     std::string render(const std::vector<ChatMessage>& messages, const TemplateContext& context,
                        const TemplateLimits& limits = {}) const;
     // The same from a JSON array of messages, every field kept.

@@ -1,0 +1,821 @@
+#include "core/text/jinja_interpreter.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/text/jinja_builtins.h"
+#include "core/text/jinja_text.h"
+
+namespace cuset::jinja {
+namespace {
+
+[[noreturn]] void fail(const std::string& message) {
+    throw Error(ErrorCode::bad_value, message);
+}
+
+[[noreturn]] void fail_undefined(const Value& value) {
+    fail(value.undefined_reason());
+}
+
+[[noreturn]] void fail_operands(const std::string& op, const Value& x, const Value& y) {
+    if (x.is_undefined() || y.is_undefined())
+        fail_undefined(x.is_undefined() ? x : y);
+    fail("cannot use '" + op + "' between " + x.type_name() + " and " + y.type_name());
+}
+
+std::int64_t checked(bool overflow, std::int64_t result) {
+    if (overflow)
+        fail("integer result is too large");
+    return result;
+}
+
+std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
+    if (b == 0)
+        fail("division by zero");
+    checked(a == INT64_MIN && b == -1, 0);
+    const std::int64_t quotient = a / b;
+    return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
+}
+
+std::int64_t integer_power(std::int64_t base, std::int64_t exponent) {
+    std::int64_t result = 1;
+    while (exponent > 0) {
+        if (exponent & 1)
+            checked(__builtin_mul_overflow(result, base, &result), 0);
+        exponent >>= 1;
+        if (exponent > 0)
+            checked(__builtin_mul_overflow(base, base, &base), 0);
+    }
+    return result;
+}
+
+Value integer_arithmetic(char op, std::int64_t a, std::int64_t b) {
+    std::int64_t result = 0;
+    if (op == '+')
+        return Value(checked(__builtin_add_overflow(a, b, &result), result));
+    if (op == '-')
+        return Value(checked(__builtin_sub_overflow(a, b, &result), result));
+    if (op == '*')
+        return Value(checked(__builtin_mul_overflow(a, b, &result), result));
+    return Value(a - floor_divide(a, b) * b); // '%'
+}
+
+Value real_arithmetic(const std::string& op, double a, double b) {
+    if (op == "+")
+        return Value(a + b);
+    if (op == "-")
+        return Value(a - b);
+    if (op == "*")
+        return Value(a * b);
+    if (op == "**")
+        return Value(std::pow(a, b));
+    if (b == 0)
+        fail("division by zero");
+    if (op == "/")
+        return Value(a / b);
+    if (op == "//")
+        return Value(std::floor(a / b));
+    return Value(a - std::floor(a / b) * b);
+}
+
+} // namespace
+
+// One level of nesting; what may nest is bounded, so that the stack is.
+struct Interpreter::Depth {
+    explicit Depth(Interpreter& owner)
+        : interpreter(owner) {
+        if (++interpreter.depth_ > interpreter.limits_.depth) {
+            --interpreter.depth_;
+            throw Error(ErrorCode::limit,
+                        "calls and loops are nested deeper than "
+                            + std::to_string(interpreter.limits_.depth));
+        }
+    }
+    ~Depth() { --interpreter.depth_; }
+    Depth(const Depth&) = delete;
+    Depth& operator=(const Depth&) = delete;
+    Interpreter& interpreter;
+};
+
+struct Interpreter::LoopState {
+    const Statement& statement;
+    const List& items;
+    std::size_t index = 0;
+    int level = 0;
+    std::shared_ptr<Value> last_changed;
+};
+
+Interpreter::Interpreter(const Limits& limits)
+    : limits_(limits)
+    , deadline_(std::chrono::steady_clock::now() + std::chrono::milliseconds(limits.milliseconds))
+    , scope_(std::make_shared<Scope>()) { }
+
+Interpreter::~Interpreter() {
+    for (const auto& name_space : namespaces_)
+        name_space->attributes.clear();
+    for (const auto& scope : captured_scopes_)
+        scope->variables.clear();
+}
+
+void Interpreter::charge(std::size_t steps) {
+    static constexpr long steps_between_clock_reads = 1024;
+    const long before = steps_;
+    steps_ += static_cast<long>(
+        std::min<std::size_t>(steps, static_cast<std::size_t>(limits_.steps) + 1));
+    if (steps_ > limits_.steps)
+        throw Error(ErrorCode::limit,
+                    "takes more than " + std::to_string(limits_.steps) + " steps");
+    if (before / steps_between_clock_reads != steps_ / steps_between_clock_reads
+        && std::chrono::steady_clock::now() > deadline_)
+        throw Error(ErrorCode::limit,
+                    "takes longer than " + std::to_string(limits_.milliseconds) + " ms");
+}
+
+void Interpreter::charge_bytes(std::size_t bytes) {
+    static constexpr std::size_t bytes_for_a_step = 64;
+    if (bytes > static_cast<std::size_t>(limits_.output_bytes))
+        throw Error(ErrorCode::limit,
+                    "makes a value of more than " + std::to_string(limits_.output_bytes)
+                        + " bytes");
+    charge(bytes / bytes_for_a_step);
+}
+
+std::shared_ptr<Namespace> Interpreter::make_namespace() {
+    namespaces_.push_back(std::make_shared<Namespace>());
+    return namespaces_.back();
+}
+
+std::string Interpreter::render(const Block& block, const Dict& variables,
+                                const std::string& subject) {
+    std::string out;
+    output_ = &out;
+    try {
+        for (const auto& [name, value] : variables)
+            scope_->variables.emplace_back(name.string(), value);
+        push_scope();
+        run(block);
+    } catch (const Error& error) {
+        throw Error(error.code(), "line " + std::to_string(line_) + ": " + error.message(),
+                    subject);
+    }
+    return out;
+}
+
+void Interpreter::push_scope() {
+    scope_ = std::make_shared<Scope>(Scope{scope_, {}});
+}
+
+void Interpreter::pop_scope() {
+    scope_ = scope_->parent;
+}
+
+void Interpreter::set(const std::string& name, Value value) {
+    for (auto& [known, old] : scope_->variables)
+        if (known == name) {
+            old = std::move(value);
+            return;
+        }
+    scope_->variables.emplace_back(name, std::move(value));
+}
+
+void Interpreter::emit(std::string_view text) {
+    produced_bytes_ += static_cast<long>(text.size());
+    if (produced_bytes_ > limits_.output_bytes)
+        throw Error(ErrorCode::limit,
+                    "writes more than " + std::to_string(limits_.output_bytes) + " bytes");
+    charge(text.size() / 64);
+    *output_ += text;
+}
+
+std::string Interpreter::captured(const Block& block) {
+    std::string text;
+    std::string* const outer = std::exchange(output_, &text);
+    const std::shared_ptr<Scope> scope = scope_;
+    push_scope();
+    try {
+        run(block);
+    } catch (...) {
+        output_ = outer;
+        scope_ = scope;
+        throw;
+    }
+    output_ = outer;
+    scope_ = scope;
+    return text;
+}
+
+// ---- statements
+
+Interpreter::Flow Interpreter::run(const Block& block) {
+    for (const auto& statement : block) {
+        const Flow flow = run(*statement);
+        if (flow != Flow::normal)
+            return flow;
+    }
+    return Flow::normal;
+}
+
+Interpreter::Flow Interpreter::run(const Statement& statement) {
+    charge(1);
+    line_ = statement.line;
+    switch (statement.kind) {
+    case Statement::Kind::text:
+        emit(statement.text);
+        break;
+    case Statement::Kind::output:
+        emit(to_text(evaluate(*statement.expression)));
+        break;
+    case Statement::Kind::if_else:
+        return run_if(statement);
+    case Statement::Kind::for_loop:
+        run_for(statement, evaluate(*statement.expression), 0);
+        break;
+    case Statement::Kind::set:
+        assign(*statement.target, evaluate(*statement.expression));
+        break;
+    case Statement::Kind::set_block: {
+        Value value(captured(statement.body));
+        if (statement.expression) {
+            push_scope();
+            set({}, value);
+            value = evaluate(*statement.expression);
+            pop_scope();
+        }
+        assign(*statement.target, value);
+        break;
+    }
+    case Statement::Kind::macro:
+        set(statement.text, make_macro(statement, statement.text));
+        break;
+    case Statement::Kind::call_block:
+        run_call(statement);
+        break;
+    case Statement::Kind::filter_block: {
+        push_scope();
+        set({}, Value(captured(statement.body)));
+        const Value value = evaluate(*statement.expression);
+        pop_scope();
+        emit(to_text(value));
+        break;
+    }
+    case Statement::Kind::with_block: {
+        push_scope();
+        std::vector<Value> values;
+        for (const auto& assignment : statement.assignments)
+            values.push_back(evaluate(*assignment.second));
+        for (std::size_t i = 0; i < values.size(); ++i)
+            assign(*statement.assignments[i].first, values[i]);
+        const Flow flow = run(statement.body);
+        pop_scope();
+        return flow;
+    }
+    case Statement::Kind::generation:
+        emit(captured(statement.body));
+        break;
+    case Statement::Kind::break_loop:
+        return Flow::broken;
+    case Statement::Kind::continue_loop:
+        return Flow::continued;
+    }
+    return Flow::normal;
+}
+
+Interpreter::Flow Interpreter::run_if(const Statement& statement) {
+    for (const auto& [condition, block] : statement.branches)
+        if (!condition || evaluate(*condition).truthy())
+            return run(block);
+    return Flow::normal;
+}
+
+Value Interpreter::loop_object(const LoopState& state) {
+    auto loop = make_namespace();
+    const auto count = static_cast<std::int64_t>(state.items.size());
+    const auto index = static_cast<std::int64_t>(state.index);
+    auto& attributes = loop->attributes;
+    attributes["index"] = Value(index + 1);
+    attributes["index0"] = Value(index);
+    attributes["revindex"] = Value(count - index);
+    attributes["revindex0"] = Value(count - index - 1);
+    attributes["first"] = Value(index == 0);
+    attributes["last"] = Value(index + 1 == count);
+    attributes["length"] = Value(count);
+    attributes["depth"] = Value(static_cast<std::int64_t>(state.level + 1));
+    attributes["depth0"] = Value(static_cast<std::int64_t>(state.level));
+    attributes["previtem"] =
+        index > 0 ? state.items[state.index - 1] : Value(Undefined{"there is no previous item"});
+    attributes["nextitem"] = index + 1 < count ? state.items[state.index + 1]
+                                               : Value(Undefined{"there is no next item"});
+    attributes["cycle"] = make_function("cycle", [index](Interpreter&, const Arguments& arguments) {
+        if (arguments.positional.empty())
+            fail("loop.cycle needs at least one value");
+        return arguments.positional[static_cast<std::size_t>(index) % arguments.positional.size()];
+    });
+    attributes["changed"] = make_function(
+        "changed", [last = state.last_changed](Interpreter&, const Arguments& arguments) {
+            const Value now = Value::tuple(arguments.positional);
+            const bool changed = !equal(*last, now);
+            *last = now;
+            return Value(changed);
+        });
+    if (state.statement.recursive)
+        attributes["__call__"] =
+            make_function("loop",
+                          [&statement = state.statement,
+                           level = state.level](Interpreter& self, const Arguments& arguments) {
+                              const ArgumentReader reader("loop", arguments);
+                              std::string text;
+                              std::string* const outer = std::exchange(self.output_, &text);
+                              self.run_for(statement, reader.require(0, "iterable"), level + 1);
+                              self.output_ = outer;
+                              self.produced_bytes_ -= static_cast<long>(text.size());
+                              return Value(std::move(text));
+                          });
+    return Value(loop);
+}
+
+void Interpreter::run_for(const Statement& statement, const Value& sequence, int level) {
+    const Depth guard(*this);
+    List items = iterate(sequence);
+    const std::shared_ptr<Scope> scope = scope_;
+    if (statement.condition) {
+        List kept;
+        for (const Value& item : items) {
+            charge(1);
+            push_scope();
+            assign(*statement.target, item);
+            if (evaluate(*statement.condition).truthy())
+                kept.push_back(item);
+            scope_ = scope;
+        }
+        items = std::move(kept);
+    }
+    LoopState state{statement, items, 0, level, std::make_shared<Value>()};
+    for (; state.index < items.size(); ++state.index) {
+        charge(1);
+        push_scope();
+        set("loop", loop_object(state));
+        assign(*statement.target, items[state.index]);
+        const Flow flow = run(statement.body);
+        scope_ = scope;
+        if (namespaces_.size() > 64)
+            std::erase_if(namespaces_,
+                          [](const auto& name_space) { return name_space.use_count() == 1; });
+        if (flow == Flow::broken)
+            break;
+    }
+    if (items.empty()) {
+        push_scope();
+        run(statement.else_body);
+        scope_ = scope;
+    }
+}
+
+Value Interpreter::make_macro(const Statement& statement, std::string name) {
+    captured_scopes_.push_back(scope_);
+    return make_function(std::move(name),
+                         [&statement, scope = std::weak_ptr<Scope>(scope_)](
+                             Interpreter& self, const Arguments& arguments) {
+                             return self.call_macro(statement, scope.lock(), arguments);
+                         });
+}
+
+Value Interpreter::call_macro(const Statement& statement, const std::shared_ptr<Scope>& closure,
+                              const Arguments& arguments) {
+    const Depth guard(*this);
+    const std::shared_ptr<Scope> caller_scope = std::exchange(scope_, closure);
+    const int line = line_;
+    std::string text;
+    std::string* const outer = std::exchange(output_, &text);
+    push_scope();
+    std::vector<std::pair<std::string, Value>> named = arguments.named;
+    for (std::size_t i = 0; i < statement.parameters.size(); ++i) {
+        const Parameter& parameter = statement.parameters[i];
+        const auto given = std::find_if(named.begin(), named.end(), [&](const auto& entry) {
+            return entry.first == parameter.name;
+        });
+        if (i < arguments.positional.size())
+            set(parameter.name, arguments.positional[i]);
+        else if (given != named.end())
+            set(parameter.name, given->second);
+        else if (parameter.default_value)
+            set(parameter.name, evaluate(*parameter.default_value));
+        else
+            set(parameter.name,
+                Value(Undefined{"parameter '" + parameter.name + "' was not provided"}));
+        if (given != named.end())
+            named.erase(given);
+    }
+    List rest;
+    for (std::size_t i = statement.parameters.size(); i < arguments.positional.size(); ++i)
+        rest.push_back(arguments.positional[i]);
+    Dict rest_named;
+    for (const auto& [name, value] : named) {
+        if (name == "caller")
+            set(name, value);
+        else
+            rest_named.emplace_back(Value(name), value);
+    }
+    set("varargs", Value::tuple(std::move(rest)));
+    set("kwargs", Value::dict(std::move(rest_named)));
+    run(statement.body);
+    output_ = outer;
+    scope_ = caller_scope;
+    line_ = line;
+    produced_bytes_ -= static_cast<long>(text.size()); // counted where it is written in the end
+    return Value(std::move(text));
+}
+
+void Interpreter::run_call(const Statement& statement) {
+    Arguments arguments = evaluate_arguments(*statement.expression);
+    arguments.named.emplace_back("caller", make_macro(statement, "caller"));
+    emit(to_text(call(evaluate(*statement.expression->operands[0]), arguments)));
+}
+
+void Interpreter::assign(const Expression& target, const Value& value) {
+    if (target.kind == Expression::Kind::name) {
+        set(target.text, value);
+    } else if (target.kind == Expression::Kind::attribute) {
+        const Value object = evaluate(*target.operands[0]);
+        if (object.kind() != Value::Kind::name_space)
+            fail("cannot set attribute '" + target.text + "' of " + object.type_name()
+                 + ", needs a namespace");
+        object.name_space()->attributes[target.text] = value;
+    } else {
+        const List values = iterate(value);
+        if (values.size() != target.operands.size())
+            fail("cannot unpack " + std::to_string(values.size()) + " values into "
+                 + std::to_string(target.operands.size()) + " names");
+        for (std::size_t i = 0; i < values.size(); ++i)
+            assign(*target.operands[i], values[i]);
+    }
+}
+
+// ---- expressions
+
+Value Interpreter::evaluate(const Expression& expression) {
+    static constexpr int max_expression_depth = 2000; // about 2 MiB of stack
+    struct Level {
+        int& depth;
+        ~Level() { --depth; }
+    } const level{++expression_depth_};
+    if (expression_depth_ > max_expression_depth)
+        throw Error(ErrorCode::limit,
+                    "expressions are nested deeper than " + std::to_string(max_expression_depth));
+    charge(1);
+    line_ = expression.line;
+    using Kind = Expression::Kind;
+    const auto operand = [&](std::size_t i) { return evaluate(*expression.operands[i]); };
+    switch (expression.kind) {
+    case Kind::constant:
+        return expression.value;
+    case Kind::name:
+        return evaluate_name(expression.text);
+    case Kind::list:
+    case Kind::tuple: {
+        List items;
+        for (const auto& item : expression.operands)
+            items.push_back(evaluate(*item));
+        return expression.kind == Kind::list ? Value::list(std::move(items))
+                                             : Value::tuple(std::move(items));
+    }
+    case Kind::dict: {
+        Dict entries;
+        for (std::size_t i = 0; i + 1 < expression.operands.size(); i += 2) {
+            const Value key = operand(i);
+            const auto known = std::find_if(entries.begin(), entries.end(), [&](const auto& entry) {
+                return equal(entry.first, key);
+            });
+            charge(entries.size() / 8);
+            if (known != entries.end())
+                known->second = operand(i + 1);
+            else
+                entries.emplace_back(key, operand(i + 1));
+        }
+        return Value::dict(std::move(entries));
+    }
+    case Kind::attribute:
+        return attribute(operand(0), expression.text);
+    case Kind::item:
+        if (expression.operands[1]->kind == Kind::slice)
+            return evaluate_slice(operand(0), *expression.operands[1]);
+        return item(operand(0), operand(1));
+    case Kind::call: {
+        const Value callee = operand(0);
+        return call(callee, evaluate_arguments(expression));
+    }
+    case Kind::filter: {
+        // A chain on a block's text starts without an operand: the text is in the innermost scope,
+        // without a name.
+        const Value value = expression.operands[0] ? operand(0) : evaluate_name({});
+        return filter(expression.text, value, evaluate_arguments(expression));
+    }
+    case Kind::test: {
+        const Value value = operand(0);
+        return Value(test(expression.text, value, evaluate_arguments(expression)));
+    }
+    case Kind::negation:
+        return Value(!operand(0).truthy());
+    case Kind::unary:
+        return evaluate_unary(expression);
+    case Kind::binary:
+        return evaluate_binary(expression);
+    case Kind::comparison:
+        return evaluate_comparison(expression);
+    case Kind::conditional:
+        if (operand(1).truthy())
+            return operand(0);
+        return expression.operands[2]
+            ? operand(2)
+            : Value(Undefined{
+                "the inline if-expression evaluated to false and no else section was given"});
+    case Kind::slice:
+        break;
+    }
+    fail("a slice stands where a value is needed");
+}
+
+Value Interpreter::evaluate_name(const std::string& name) {
+    for (const Scope* scope = scope_.get(); scope; scope = scope->parent.get())
+        for (const auto& [known, value] : scope->variables)
+            if (known == name)
+                return value;
+    return Value(Undefined{"'" + name + "' is undefined"});
+}
+
+Arguments Interpreter::evaluate_arguments(const Expression& expression) {
+    Arguments arguments;
+    for (const auto& argument : expression.arguments)
+        arguments.positional.push_back(evaluate(*argument));
+    for (const auto& [name, argument] : expression.named_arguments)
+        arguments.named.emplace_back(name, evaluate(*argument));
+    if (expression.star)
+        for (Value& value : iterate(evaluate(*expression.star)))
+            arguments.positional.push_back(std::move(value));
+    if (expression.double_star) {
+        const Value named = evaluate(*expression.double_star);
+        if (!named.is_dict())
+            fail("argument after ** must be a mapping, not " + named.type_name());
+        for (const auto& [name, value] : named.entries())
+            arguments.named.emplace_back(to_text(name), value);
+    }
+    return arguments;
+}
+
+Value Interpreter::evaluate_unary(const Expression& expression) {
+    const Value value = evaluate(*expression.operands[0]);
+    if (!value.is_number()) {
+        if (value.is_undefined())
+            fail_undefined(value);
+        fail("bad operand type for unary " + expression.text + ": " + value.type_name());
+    }
+    const bool minus = expression.text == "-";
+    if (value.kind() == Value::Kind::real)
+        return Value(minus ? -value.number() : value.number());
+    return minus ? integer_arithmetic('-', 0, value.integer()) : Value(value.integer());
+}
+
+Value Interpreter::evaluate_binary(const Expression& expression) {
+    const std::string& op = expression.text;
+    const Value x = evaluate(*expression.operands[0]);
+    if (op == "and")
+        return x.truthy() ? evaluate(*expression.operands[1]) : x;
+    if (op == "or")
+        return x.truthy() ? x : evaluate(*expression.operands[1]);
+    const Value y = evaluate(*expression.operands[1]);
+    if (op == "~") {
+        std::string text = to_text(x) + to_text(y);
+        charge_bytes(text.size());
+        return Value(std::move(text));
+    }
+    if (x.is_number() && y.is_number()) {
+        const bool integers = x.is_integer() && y.is_integer();
+        if (integers && op == "//")
+            return Value(floor_divide(x.integer(), y.integer()));
+        if (integers && op == "**" && y.integer() >= 0)
+            return Value(integer_power(x.integer(), y.integer()));
+        if (integers && op != "/" && op != "**")
+            return integer_arithmetic(op[0], x.integer(), y.integer());
+        return real_arithmetic(op, x.number(), y.number());
+    }
+    if (op == "+" && x.is_string() && y.is_string()) {
+        charge_bytes(x.string().size() + y.string().size());
+        return Value(x.string() + y.string());
+    }
+    if (op == "+" && x.is_sequence() && x.kind() == y.kind()) {
+        charge_bytes((x.items().size() + y.items().size()) * sizeof(Value));
+        List items = x.items();
+        items.insert(items.end(), y.items().begin(), y.items().end());
+        return x.kind() == Value::Kind::list ? Value::list(std::move(items))
+                                             : Value::tuple(std::move(items));
+    }
+    if (op == "*" && (x.is_integer() || y.is_integer())) {
+        const Value& unit = x.is_integer() ? y : x;
+        const auto count =
+            static_cast<std::size_t>(std::max<std::int64_t>(0, (x.is_integer() ? x : y).integer()));
+        if (unit.is_string() && !unit.string().empty()) {
+            charge_bytes(std::min(count, SIZE_MAX / unit.string().size()) * unit.string().size());
+            std::string text;
+            for (std::size_t i = 0; i < count; ++i)
+                text += unit.string();
+            return Value(std::move(text));
+        }
+        if (unit.is_string())
+            return unit;
+        if (unit.is_sequence()) {
+            const std::size_t size = std::max<std::size_t>(1, unit.items().size()) * sizeof(Value);
+            charge_bytes(std::min(count, SIZE_MAX / size) * size);
+            List items;
+            for (std::size_t i = 0; i < count; ++i)
+                items.insert(items.end(), unit.items().begin(), unit.items().end());
+            return unit.kind() == Value::Kind::list ? Value::list(std::move(items))
+                                                    : Value::tuple(std::move(items));
+        }
+    }
+    if (op == "%" && x.is_string())
+        return filter("format", x, {y.kind() == Value::Kind::tuple ? y.items() : List{y}});
+    fail_operands(op, x, y);
+}
+
+Value Interpreter::evaluate_comparison(const Expression& expression) {
+    Value left = evaluate(*expression.operands[0]);
+    for (std::size_t i = 0; i < expression.operators.size(); ++i) {
+        const Value right = evaluate(*expression.operands[i + 1]);
+        const std::string& op = expression.operators[i];
+        bool holds = false;
+        if (op == "==" || op == "!=") {
+            holds = equal(left, right) == (op == "==");
+        } else if (op == "in" || op == "not in") {
+            holds = contains(right, left) == (op == "in");
+        } else {
+            if (left.is_undefined() || right.is_undefined())
+                fail_operands(op, left, right);
+            const int order = compare(left, right);
+            holds = op == "<" ? order < 0
+                : op == "<="  ? order <= 0
+                : op == ">"   ? order > 0
+                              : order >= 0;
+        }
+        if (!holds)
+            return Value(false);
+        left = right;
+    }
+    return Value(true);
+}
+
+bool Interpreter::contains(const Value& container, const Value& value) {
+    if (container.is_string()) {
+        if (!value.is_string())
+            fail("'in <string>' requires string as left operand, not " + value.type_name());
+        charge(container.string().size() / 64);
+        return container.string().find(value.string()) != std::string::npos;
+    }
+    if (container.is_dict()) {
+        charge(container.entries().size() / 8);
+        return std::any_of(container.entries().begin(), container.entries().end(),
+                           [&](const auto& entry) { return equal(entry.first, value); });
+    }
+    const List items = iterate(container);
+    charge(items.size() / 8);
+    return std::any_of(items.begin(), items.end(),
+                       [&](const Value& item) { return equal(item, value); });
+}
+
+List Interpreter::iterate(const Value& value) {
+    switch (value.kind()) {
+    case Value::Kind::undefined:
+        return {};
+    case Value::Kind::list:
+    case Value::Kind::tuple:
+        charge(value.items().size() / 8);
+        return value.items();
+    case Value::Kind::dict: {
+        charge(value.entries().size() / 8);
+        List keys;
+        for (const auto& entry : value.entries())
+            keys.push_back(entry.first);
+        return keys;
+    }
+    case Value::Kind::string: {
+        charge(value.string().size() / 8);
+        List items;
+        for (std::string& character : characters(value.string()))
+            items.emplace_back(std::move(character));
+        return items;
+    }
+    default:
+        fail("'" + value.type_name() + "' object is not iterable");
+    }
+}
+
+Value Interpreter::attribute(const Value& object, const std::string& name) {
+    if (object.is_undefined())
+        fail_undefined(object);
+    if (object.kind() == Value::Kind::name_space) {
+        const auto found = object.name_space()->attributes.find(name);
+        return found == object.name_space()->attributes.end()
+            ? Value(Undefined{"namespace has no attribute '" + name + "'"})
+            : found->second;
+    }
+    if (std::optional<Value> method = find_method(object, name))
+        return *method;
+    if (object.is_dict())
+        if (const Value* found = object.find(name))
+            return *found;
+    return Value(Undefined{"'" + object.type_name() + " object' has no attribute '" + name + "'"});
+}
+
+Value Interpreter::item(const Value& object, const Value& key) {
+    if (object.is_undefined())
+        fail_undefined(object);
+    if (object.is_dict()) {
+        charge(object.entries().size() / 8);
+        for (const auto& [name, value] : object.entries())
+            if (equal(name, key))
+                return value;
+    } else if ((object.is_sequence() || object.is_string()) && key.is_integer()) {
+        const List characters_of = object.is_string() ? iterate(object) : List{};
+        const List& items = object.is_string() ? characters_of : object.items();
+        const auto count = static_cast<std::int64_t>(items.size());
+        const std::int64_t index = key.integer() < 0 ? key.integer() + count : key.integer();
+        if (index >= 0 && index < count)
+            return items[static_cast<std::size_t>(index)];
+        return Value(Undefined{object.type_name() + " object has no element "
+                               + std::to_string(key.integer())});
+    }
+    if (key.is_string())
+        return attribute(object, key.string());
+    return Value(Undefined{object.type_name() + " object has no element " + to_repr(key)});
+}
+
+Value Interpreter::evaluate_slice(const Value& object, const Expression& slice) {
+    if (object.is_undefined())
+        fail_undefined(object);
+    if (!object.is_sequence() && !object.is_string())
+        fail("'" + object.type_name() + "' object cannot be sliced");
+    const List items = iterate(object);
+    const auto count = static_cast<std::int64_t>(items.size());
+    const auto bound = [&](std::size_t i) -> std::optional<std::int64_t> {
+        if (!slice.operands[i])
+            return std::nullopt;
+        const Value value = evaluate(*slice.operands[i]);
+        if (value.is_none())
+            return std::nullopt;
+        if (!value.is_integer())
+            fail("slice indices must be integers or None, not " + value.type_name());
+        return value.integer();
+    };
+    const std::optional<std::int64_t> begin_given = bound(0), end_given = bound(1);
+    const std::int64_t step = bound(2).value_or(1);
+    if (step == 0)
+        fail("slice step cannot be zero");
+    const std::int64_t low = step > 0 ? 0 : -1, high = step > 0 ? count : count - 1;
+    const auto clamped = [&](std::optional<std::int64_t> given, std::int64_t fallback) {
+        if (!given)
+            return fallback;
+        return std::clamp(*given < 0 ? std::max(*given, -count - 1) + count : *given, low, high);
+    };
+    const std::int64_t begin = clamped(begin_given, step > 0 ? low : high);
+    const std::int64_t end = clamped(end_given, step > 0 ? high : low);
+    List taken;
+    for (std::int64_t i = begin; step > 0 ? i < end : i > end;) {
+        taken.push_back(items[static_cast<std::size_t>(i)]);
+        if (step > 0 ? step > end - i : step < end - i)
+            break;
+        i += step;
+    }
+    if (object.kind() == Value::Kind::list)
+        return Value::list(std::move(taken));
+    if (object.kind() == Value::Kind::tuple)
+        return Value::tuple(std::move(taken));
+    std::string text;
+    for (const Value& character : taken)
+        text += character.string();
+    return Value(std::move(text));
+}
+
+Value Interpreter::call(const Value& callee, const Arguments& arguments) {
+    charge(1);
+    if (callee.kind() == Value::Kind::function)
+        return callee.function().call(*this, arguments);
+    if (callee.kind() == Value::Kind::name_space) {
+        const auto& attributes = callee.name_space()->attributes;
+        const auto found = attributes.find("__call__");
+        if (found != attributes.end())
+            return found->second.function().call(*this, arguments);
+    }
+    if (callee.is_undefined())
+        fail_undefined(callee);
+    fail("'" + callee.type_name() + "' object is not callable");
+}
+
+Value Interpreter::filter(const std::string& name, const Value& value, const Arguments& arguments) {
+    return apply_filter(*this, name, value, arguments);
+}
+
+bool Interpreter::test(const std::string& name, const Value& value, const Arguments& arguments) {
+    return apply_test(*this, name, value, arguments);
+}
+
+} // namespace cuset::jinja
