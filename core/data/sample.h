@@ -58,6 +58,8 @@ struct Dataset {
     std::vector<Sample> samples;
     std::vector<BadRecord> bad_records = {};
     std::vector<std::string> warnings = {}; // e.g. that the records are a benchmark's test set
+    std::int64_t filtered_records = 0;      // left out by ReadOptions::filters
+    bool benchmark_test_set = false;        // holds a benchmark's test set: not to be trained on
 };
 
 } // namespace cuset

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cassert>
+#include <limits>
 #include <map>
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/message.h"
 
 namespace cuset {
 namespace {
@@ -26,6 +28,18 @@ void require_offsets(std::string_view name, std::span<const std::int64_t> offset
         if (offsets[i] < offsets[i - 1])
             throw Error(ErrorCode::bad_value, "runs backwards at " + std::to_string(i),
                         std::string(name));
+}
+
+// Written without branches for the compiler to vectorise; comparisons with NaN are false.
+bool is_good_token(const ScoreColumns& columns, std::size_t t, std::int64_t response_bytes) {
+    // A log-softmax in float32 may round to a little above 0.
+    constexpr float largest_log_prob = 1e-4f;
+    constexpr float largest_entropy = std::numeric_limits<float>::max();
+    return (columns.byte_begin[t] >= 0) & (columns.byte_begin[t] <= columns.byte_end[t])
+        & (columns.byte_end[t] <= response_bytes) & (columns.log_prob[t] <= largest_log_prob)
+        & (columns.entropy[t] <= largest_entropy) & (columns.entropy[t] >= -largest_entropy)
+        & (columns.entropy_top20[t] <= largest_entropy)
+        & (columns.entropy_top20[t] >= -largest_entropy);
 }
 
 } // namespace
@@ -64,6 +78,34 @@ ScoreSet::ScoreSet(ScoreColumns columns, std::vector<std::string> ids, ScoreProv
     require_offsets("sample_begin", columns_.sample_begin, tokens);
     require_offsets("prompt_begin", columns_.prompt_begin, columns_.prompt_utf8.size());
     require_offsets("response_begin", columns_.response_begin, columns_.response_utf8.size());
+}
+
+void ScoreSet::check_tokens() const {
+    for (std::int64_t n = 0; n < sample_count(); ++n) {
+        const auto begin = static_cast<std::size_t>(token_begin(n));
+        const auto end = static_cast<std::size_t>(token_end(n));
+        const auto length = static_cast<std::int64_t>(response(n).size());
+        // The first pass has no exit, so that it runs as fast as memory allows; the second finds
+        // the token.
+        bool good = true;
+        for (std::size_t t = begin; t < end; ++t)
+            good &= is_good_token(columns_, t, length);
+        if (good)
+            continue;
+        std::size_t t = begin;
+        while (is_good_token(columns_, t, length))
+            ++t;
+        throw Error(ErrorCode::bad_value,
+                    "token " + std::to_string(t - begin) + ": span ["
+                        + std::to_string(columns_.byte_begin[t]) + ", "
+                        + std::to_string(columns_.byte_end[t]) + "), logprob "
+                        + std::to_string(columns_.log_prob[t]) + ", entropy "
+                        + std::to_string(columns_.entropy[t]) + " and "
+                        + std::to_string(columns_.entropy_top20[t])
+                        + "; needs a span in the response's " + std::to_string(length)
+                        + " bytes, logprob <= 0, finite entropies",
+                    "sample " + printable(id(n), 80));
+    }
 }
 
 std::string_view ScoreSet::prompt(std::int64_t n) const {
