@@ -71,6 +71,15 @@ std::vector<AxisTick> logTicks(double low, double high, int most) {
                 break;
         }
     }
+    // Less than a decade may hold no round power: then round values, at uneven distances.
+    if (ticks.size() < 3 && decades < 2) {
+        std::vector<AxisTick> values = linearTicks(std::pow(10.0, low), std::pow(10.0, high), most);
+        std::erase_if(values, [](const AxisTick& tick) { return !(tick.value > 0); });
+        for (AxisTick& tick : values)
+            tick.value = std::log10(tick.value);
+        if (values.size() > ticks.size())
+            return values;
+    }
     return ticks;
 }
 

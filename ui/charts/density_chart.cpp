@@ -70,7 +70,7 @@ DensityChart::Curve DensityChart::makeCurve() {
     curve.top = new QLineSeries(this);
     curve.floor = new QLineSeries(this);
     curve.area = new QAreaSeries(curve.top, curve.floor);
-    addSeries(curve.area);
+    attachSeries(curve.area);
     curve.outline = addLine();
     return curve;
 }

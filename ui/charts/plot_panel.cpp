@@ -42,15 +42,20 @@ void PlotPanel::addControls(QWidget* controls) {
     layout_->insertWidget(0, controls);
 }
 
-void PlotPanel::addSeries(QAbstractSeries* series) {
+void PlotPanel::attachSeries(QAbstractSeries* series) {
     chart_->addSeries(series);
     series->attachAxis(chartX_);
     series->attachAxis(chartY_);
 }
 
+void PlotPanel::removeSeries(QAbstractSeries* series) {
+    chart_->removeSeries(series);
+    delete series;
+}
+
 QLineSeries* PlotPanel::addLine() {
     auto* line = new QLineSeries;
-    addSeries(line);
+    attachSeries(line);
     return line;
 }
 

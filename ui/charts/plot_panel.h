@@ -59,7 +59,8 @@ protected:
     // A row of controls above the plot; not part of exports.
     void addControls(QWidget* controls);
     // The chart owns the series from here on.
-    void addSeries(QAbstractSeries* series);
+    void attachSeries(QAbstractSeries* series);
+    void removeSeries(QAbstractSeries* series); // deletes it
     QLineSeries* addLine();
     // Device pixels across the plot: the number of columns to decimate to.
     int columns() const;
