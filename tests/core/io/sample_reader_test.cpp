@@ -2,6 +2,7 @@
 #include "core/io/sample_reader.h"
 
 #include <chrono>
+#include <random>
 #include <string>
 
 #include <fcntl.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
+#include "core/io/utf8_repair.h"
 #include "tests/core/io/temporary_folder.h"
 
 namespace cuset {
@@ -285,6 +287,42 @@ TEST_F(SampleReader, CsvWithQuotesSeparatorsAndLineEnds) {
 TEST_F(SampleReader, AStopEndsTheReading) {
     control_.request_stop();
     EXPECT_THROW(read_text("d.jsonl", pair_a), Cancelled);
+}
+
+// Whatever bytes are damaged: an Error or a Dataset, and every sample has a response of valid
+// UTF-8.
+TEST_F(SampleReader, DamagedFilesNeverCrash) {
+    const std::string seeds[] = {
+        "[" + std::string(pair_a) + ",\n" + std::string(pair_b) + "]",
+        std::string(pair_a) + "\n"
+            + R"({"messages": [{"role": "user", "content": [{"type": "text", "text": "\ud83e\udd13"}]}, )"
+            + R"({"role": "assistant", "content": "r"}], "tools": [1]})" + "\n",
+        "prompt,response\n\"a \"\"b\"\"\",\"c\nd\"\ne,f\n",
+        R"({"ids": [1, 2, 3], "prompt_tokens": 1, "cuda": [1, 0]})"};
+    const char* names[] = {"d.json", "d.jsonl", "d.csv", "d.jsonl"};
+    const std::string_view bytes("\"\\{}[],:\n\r\0\x80\xff\xf0uNI-0e", 19);
+    std::minstd_rand random(7);
+    for (int round = 0; round < 4'000; ++round) {
+        const std::size_t seed = random() % std::size(seeds);
+        std::string text = seeds[seed];
+        for (auto n = 1 + random() % 4; n > 0; --n) {
+            const std::size_t at = random() % text.size();
+            if (random() % 3 == 0)
+                text.erase(at, 1 + random() % 20);
+            else if (random() % 2 == 0)
+                text.insert(at, 1, bytes[random() % bytes.size()]);
+            else
+                text[at] = bytes[random() % bytes.size()];
+            if (text.empty())
+                text = "x";
+        }
+        try {
+            for (const Sample& sample : read_text(names[seed], text).samples) {
+                EXPECT_TRUE(is_valid_utf8(sample.response + sample.prompt)) << text;
+                EXPECT_TRUE(!sample.response.empty() || !sample.prepared.ids.empty()) << text;
+            }
+        } catch (const Error&) { }
+    }
 }
 
 // 10,000 records of about 3 KB in under a second is what the window needs; sanitizers are given

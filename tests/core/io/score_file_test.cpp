@@ -2,9 +2,10 @@
 #include "core/io/score_file.h"
 
 #include <chrono>
-#include <cmath>
+#include <cstdlib>
 #include <functional>
 #include <limits>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.h"
+#include "core/io/atomic_file.h"
 #include "core/io/safetensors_file.h"
 #include "tests/core/io/temporary_folder.h"
 
@@ -136,6 +138,29 @@ TEST_F(ScoreFile, RoundTrip) {
     const std::filesystem::path again = folder_.path() / "again.safetensors";
     write_score_file(again, *read);
     EXPECT_TRUE(std::ranges::equal(MappedFile(path()).bytes(), MappedFile(again).bytes()));
+    if (const char* keep =
+            std::getenv("CUSET_KEEP_SCORE_FILE")) // for tests/reference/score_file_python.py
+        std::filesystem::copy_file(path(), keep, std::filesystem::copy_options::overwrite_existing);
+}
+
+// The file was written by Python's safetensors: tests/reference/score_file_python.py.
+TEST_F(ScoreFile, ReadsWhatPythonWrote) {
+    const auto read = read_score_file(std::filesystem::path(CUSET_TEST_DATA) / "io"
+                                      / "python.scores.safetensors");
+    ASSERT_EQ(read->sample_count(), 2);
+    EXPECT_EQ(read->id(1), "second");
+    EXPECT_EQ(read->prompt(0), "add \xc3\xa9");
+    EXPECT_EQ(read->response(0), "x += 1;");
+    EXPECT_EQ(read->response(1), "y");
+    EXPECT_THAT(read->columns().token_id, ElementsAre(11, 12, 13));
+    EXPECT_THAT(read->columns().log_prob, ElementsAre(-0.25f, -2.5f, 0.0f));
+    EXPECT_THAT(read->columns().entropy_top20, ElementsAre(0.5f, 1.5f, 0.25f));
+    EXPECT_THAT(read->columns().rank, ElementsAre(0, 3, 0));
+    EXPECT_THAT(read->columns().top_id, ElementsAre(11, 1, 2, 3, 13, 4));
+    EXPECT_THAT(read->columns().labels, ElementsAre(0, 1, 5));
+    EXPECT_EQ(read->span(1), (ByteSpan{1, 7}));
+    EXPECT_EQ(read->token_text(11), std::nullopt);
+    EXPECT_EQ(read->provenance().max_length, 64);
 }
 
 TEST_F(ScoreFile, ASetWithoutSamplesOrAlternatives) {
@@ -243,6 +268,32 @@ TEST_F(ScoreFile, RefusesTextThatIsNotUtf8) {
     EXPECT_THAT(error_with("response_utf8", U{'h', 0xff, 0xff, 'x', 'r'}), HasSubstr("not UTF-8"));
     EXPECT_THAT(error_with("prompt_utf8", U{'s', 'a', 'y', ' ', 'h', 0xc3, 'p'}),
                 HasSubstr("not UTF-8"));
+}
+
+// Whatever bytes are damaged: refused, or every user's way through the set stays inside.
+TEST_F(ScoreFile, DamagedFilesNeverLeadOutside) {
+    write_score_file(path(), *small_set());
+    const std::string whole = read_file(path(), 1 << 20);
+    std::minstd_rand random(11);
+    int opened = 0;
+    for (int round = 0; round < 3'000; ++round) {
+        std::string text = whole;
+        for (auto n = 1 + random() % 3; n > 0; --n)
+            text[random() % text.size()] = static_cast<char>(random());
+        try {
+            const auto read = read_score_file(folder_.write("damaged.safetensors", text));
+            ++opened;
+            for (std::int64_t n = 0; n < read->sample_count(); ++n)
+                for (std::int64_t t = read->token_begin(n); t < read->token_end(n); ++t) {
+                    const ByteSpan span = read->span(t);
+                    EXPECT_LE(span.size(), 3);
+                    EXPECT_NO_THROW(
+                        read->response(n).substr(static_cast<std::size_t>(span.begin), 3));
+                    read->token_text(read->columns().top_id[static_cast<std::size_t>(t) * 2]);
+                }
+        } catch (const Error&) { }
+    }
+    EXPECT_GT(opened, 0); // damage of a score is no damage of the file
 }
 
 TEST_F(ScoreFile, RefusesWrongIds) {
