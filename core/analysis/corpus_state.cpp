@@ -1,6 +1,7 @@
 #include "core/analysis/corpus_state.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 #include "core/analysis/float_sort.h"
@@ -16,6 +17,20 @@ constexpr std::int64_t chunk_tokens = 1 << 16;
 
 double share(double part, std::int64_t whole) {
     return whole > 0 ? part / static_cast<double>(whole) : 0.0;
+}
+
+// Eight tokens a bin on average, so that the bins' own memory stays small beside the tokens'.
+int bins_for(std::int64_t tokens, std::int64_t samples) {
+    constexpr std::int64_t bin_tokens = 8, most_bins = 64;
+    const std::int64_t wanted = samples > 0 ? tokens / samples / (2 * bin_tokens) : 1;
+    return static_cast<int>(
+        std::bit_floor(static_cast<std::uint64_t>(std::clamp<std::int64_t>(wanted, 1, most_bins))));
+}
+
+// `bins` is a power of two: the product is exact, and a larger confidence is never in a lower bin.
+std::size_t bin_of(float confidence, int bins) {
+    return static_cast<std::size_t>(
+        std::min(bins - 1, static_cast<int>(confidence * static_cast<float>(bins))));
 }
 
 Moments moments_of_kind(std::span<const float> confidence, std::span<const LabelBits> labels,
@@ -83,9 +98,10 @@ void CorpusState::prepare_tokens() {
     const auto token_count = static_cast<std::size_t>(scores->token_count());
     const auto sample_count = static_cast<std::size_t>(samples());
     confidence.resize(token_count);
-    cuda_first.resize(token_count);
+    binned.resize(token_count);
+    bins = bins_for(scores->token_count(), samples());
+    bin_begin.resize(sample_count * static_cast<std::size_t>(2 * bins + 1));
     sums.resize(token_count + sample_count);
-    cuda_count.resize(sample_count);
     confident.resize(sample_count);
     confident_cuda.resize(sample_count);
     minimum.resize(sample_count);
@@ -97,15 +113,28 @@ void CorpusState::prepare_tokens() {
             prefix_sums(
                 own,
                 std::span(sums).subspan(begin(n) + static_cast<std::size_t>(n), tokens(n) + 1));
-            const std::span<const LabelBits> labels = sample_labels(n);
-            float* cuda = cuda_first.data() + begin(n);
-            float* other = cuda + tokens(n);
-            for (std::size_t t = 0; t < own.size(); ++t)
-                (is_cuda_masked(labels[t]) ? *cuda++ : *--other) = own[t];
-            cuda_count[static_cast<std::size_t>(n)] =
-                static_cast<std::int32_t>(cuda - (cuda_first.data() + begin(n)));
+            bin_sample(n);
         }
     });
+}
+
+void CorpusState::bin_sample(std::int64_t n) {
+    const std::span<const float> own = sample_confidence(n);
+    const std::span<const LabelBits> labels = sample_labels(n);
+    const auto half = static_cast<std::size_t>(bins);
+    const auto place = [&](std::size_t t) {
+        return bin_of(own[t], bins) + (is_cuda_masked(labels[t]) ? 0 : half);
+    };
+    const std::span<std::int32_t> begins =
+        std::span(bin_begin).subspan(static_cast<std::size_t>(n) * (2 * half + 1), 2 * half + 1);
+    for (std::size_t t = 0; t < own.size(); ++t)
+        ++begins[place(t) + 1];
+    for (std::size_t i = 1; i < begins.size(); ++i)
+        begins[i] += begins[i - 1];
+    std::vector<std::int32_t> next(begins.begin(), begins.end());
+    float* values = binned.data() + begin(n);
+    for (std::size_t t = 0; t < own.size(); ++t)
+        values[next[place(t)]++] = own[t];
 }
 
 void CorpusState::prepare_statistics(RunControl& control) {
@@ -136,14 +165,20 @@ void CorpusState::prepare_statistics(RunControl& control) {
 
 void CorpusState::count_confident() {
     const auto tau = static_cast<float>(summary.settings.tau);
+    const std::size_t bin = bin_of(tau, bins);
     for_chunks([&](std::int64_t from, std::int64_t to) {
         for (std::int64_t n = from; n < to; ++n) {
             const auto i = static_cast<std::size_t>(n);
-            const float* values = cuda_first.data() + begin(n);
-            const std::int32_t cuda = cuda_count[i];
-            const auto rest = static_cast<std::int32_t>(tokens(n)) - cuda;
-            confident_cuda[i] = kernels::count_above(values, cuda, tau);
-            confident[i] = confident_cuda[i] + kernels::count_above(values + cuda, rest, tau);
+            const std::span<const std::int32_t> begins = sample_bins(n);
+            const float* values = binned.data() + begin(n);
+            const auto above = [&](std::size_t first_bin) {
+                const std::int32_t from_here = begins[first_bin + bin];
+                const std::int32_t to_next = begins[first_bin + bin + 1];
+                return begins[first_bin + static_cast<std::size_t>(bins)] - to_next
+                    + kernels::count_above(values + from_here, to_next - from_here, tau);
+            };
+            confident_cuda[i] = above(0);
+            confident[i] = confident_cuda[i] + above(static_cast<std::size_t>(bins));
         }
     });
 }
@@ -168,7 +203,7 @@ void CorpusState::fill_rows() {
         row = {};
         if (count == 0)
             continue;
-        const std::int64_t above = confident[i], cuda = cuda_count[i], both = confident_cuda[i];
+        const std::int64_t above = confident[i], cuda = cuda_count(n), both = confident_cuda[i];
         const MaskCounts masks = mask_counts(count, above, cuda, both, settings);
         const auto ratio = [&](double part) { return static_cast<float>(share(part, count)); };
         row.tokens = count;

@@ -17,8 +17,11 @@ struct CorpusState {
 
     std::vector<std::int64_t> chunk_begin; // [C+1] first sample of each chunk of about equal tokens
     std::vector<float> confidence; // [T]
-    std::vector<float> cuda_first; // [T] by sample: confidences in CUDA regions, then the others
-    std::vector<std::int32_t> cuda_count; // [N] how many are in CUDA regions
+    // Tokens in CUDA regions, then the others, each in `bins` bins of confidence, so that a count
+    // above tau looks only into tau's own bin.
+    std::vector<float> binned; // [T] by sample
+    int bins = 1; // a power of two; more for longer samples
+    std::vector<std::int32_t> bin_begin; // [N, 2 * bins + 1] where each bin begins in its sample
     std::vector<double> sums; // [T+N] prefix sums of each sample, [T_n + 1] each
     std::vector<float> sensitive, neutral; // sorted
 
@@ -40,6 +43,13 @@ struct CorpusState {
     std::span<const LabelBits> sample_labels(std::int64_t n) const {
         return scores->columns().labels.subspan(begin(n), tokens(n));
     }
+    std::span<const std::int32_t> sample_bins(std::int64_t n) const {
+        const auto row = static_cast<std::size_t>(2 * bins + 1);
+        return std::span(bin_begin).subspan(static_cast<std::size_t>(n) * row, row);
+    }
+    std::int32_t cuda_count(std::int64_t n) const {
+        return sample_bins(n)[static_cast<std::size_t>(bins)];
+    }
     std::span<const double> sample_sums(std::int64_t n) const {
         return std::span(sums).subspan(begin(n) + static_cast<std::size_t>(n), tokens(n) + 1);
     }
@@ -48,8 +58,9 @@ struct CorpusState {
     void for_chunks(const std::function<void(std::int64_t, std::int64_t)>& body) const;
 
     void find_chunks(); // chunk_begin
-    void prepare_tokens(); // confidence, cuda_first, cuda_count, sums
+    void prepare_tokens(); // confidence, binned, sums
     void prepare_statistics(RunControl& control); // sensitive, neutral, summary.confidence
+    void bin_sample(std::int64_t n); // its part of binned and bin_begin
     void count_confident(); // confident, confident_cuda: what tau changes
     void find_minima(); // minimum: what the window changes
     void fill_rows(); // rows and the summary's shares and ranges

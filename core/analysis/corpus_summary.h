@@ -65,7 +65,7 @@ struct CorpusSummary {
     LowConfidenceSummary low_confidence;
 };
 
-// Not thread-safe: one user at a time. Holds the set alive. Keeps 20 bytes a token beside it.
+// Not thread-safe: one user at a time. Holds the set alive. Keeps about 22 bytes a token beside it.
 class CorpusAnalyzer {
 public:
     // Computes what no setting changes (confidences, moments, KS), then the rest for the default

@@ -115,6 +115,26 @@ TEST(Corpus, RowsAndSummaryEqualTheSamplesOneByOne) {
     }
 }
 
+TEST(Corpus, CountsInBinsAreExact) {
+    std::mt19937 random(13);
+    CorpusAnalyzer analyzer = analyze(random_samples(random, 6, 6000)); // enough tokens for 64 bins
+    for (double tau :
+         {0.0, 0x1p-30, 0.1, 0.25, 0.5 - 0x1p-25, 0.5, 0.5 + 0x1p-24, 0.984375, 0.999, 1.0}) {
+        analyzer.update({.tau = tau});
+        std::size_t begin = 0;
+        for (const SampleSummary& row : analyzer.samples()) {
+            const auto c =
+                analyzer.confidence().subspan(begin, static_cast<std::size_t>(row.tokens));
+            begin += c.size();
+            const auto above =
+                std::ranges::count_if(c, [&](float v) { return v > static_cast<float>(tau); });
+            EXPECT_EQ(
+                row.confident_share,
+                static_cast<float>(static_cast<double>(above) / static_cast<double>(row.tokens)));
+        }
+    }
+}
+
 TEST(Corpus, AnUpdateEqualsAFreshAnalyzer) {
     std::mt19937 random(2);
     const std::vector<CorpusSample> samples = random_samples(random, 40, 200);
