@@ -125,8 +125,9 @@ void exportSvg(const ChartPanel& chart, const QString& path) {
         generator.setSize(chart.chartSize());
         generator.setViewBox(QRect(QPoint(), chart.chartSize()));
         generator.setResolution(chart.logicalDpiX());
-        generator.setTitle(chart.accessibleName());
-        generator.setDescription(chart.accessibleDescription());
+        // QSvgGenerator writes these two as they stand.
+        generator.setTitle(chart.accessibleName().toHtmlEscaped());
+        generator.setDescription(chart.accessibleDescription().toHtmlEscaped());
         QPainter painter;
         if (!painter.begin(&generator))
             return false;

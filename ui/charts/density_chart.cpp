@@ -53,7 +53,7 @@ double valueAt(const Density& density, double x) {
 }
 
 QString count(std::int64_t value) {
-    return QLocale::c().toString(qlonglong(value));
+    return QLocale(QLocale::English).toString(qlonglong(value));
 }
 
 } // namespace

@@ -40,6 +40,10 @@ void LossChart::setYTitle(const QString& title) {
 int LossChart::addSeries(const QString& name) {
     Series series;
     series.name = name;
+    // Control characters cannot stand in an SVG file.
+    for (QChar& c : series.name)
+        if (c.category() == QChar::Other_Control)
+            c = QChar(0xfffd);
     series.raw = addLine();
     series.curve = addLine();
     series_.push_back(std::move(series));

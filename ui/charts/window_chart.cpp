@@ -16,7 +16,7 @@ namespace {
 constexpr double narrowestView = 8; // tokens
 
 QString count(std::int64_t value) {
-    return QLocale::c().toString(qlonglong(value));
+    return QLocale(QLocale::English).toString(qlonglong(value));
 }
 QString fixed(double value) {
     return QString::number(value, 'f', 3);
