@@ -1,5 +1,5 @@
-// CudaStructure: kernels, launches and CUDA-sensitive spans of a response, found by a scanner of our own that
-// works on complete, broken and truncated text alike, in linear time.
+// CudaStructure: kernels, launches and CUDA-sensitive spans of a response, found by a scanner of
+// our own that works on complete, broken and truncated text alike, in linear time.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,19 @@
 namespace cuset {
 
 struct KernelDefinition {
-    std::string name;      // "" if it could not be told
-    ByteSpan span;         // from its first word (template, extern, __global__, ...) to the closing brace
-    ByteSpan body;         // braces included; to the end of the text if cut off
-    bool complete = true;  // the closing brace is there
+    std::string name; // "" if it could not be told
+    ByteSpan span; // from its first word (template, extern, __global__, ...) to the closing brace
+    ByteSpan body; // braces included; to the end of the text if cut off
+    bool complete = true; // the closing brace is there
     bool in_macro = false; // inside a #define
 };
 
 struct KernelLaunch {
-    std::string kernel;    // the expression that is launched
-    ByteSpan span;         // from the kernel's name to the closing parenthesis of its arguments
-    ByteSpan config;       // `<<<` .. `>>>` both included, or the API call's configuration argument
+    std::string kernel; // the expression that is launched
+    ByteSpan span; // from the kernel's name to the closing parenthesis of its arguments
+    ByteSpan config; // `<<<` .. `>>>` both included, or the API call's configuration argument
     std::vector<ByteSpan> arguments; // of the configuration, outer blanks and comments removed
-    bool api = false;      // cudaLaunchKernel and its kin rather than <<<>>>
+    bool api = false; // cudaLaunchKernel and its kin rather than <<<>>>
     bool in_macro = false;
     bool complete = true;
 };
@@ -47,15 +47,16 @@ struct Island {
 
 struct CudaStructure {
     std::vector<KernelDefinition> kernels; // by begin
-    std::vector<KernelLaunch> launches;    // by begin
-    std::vector<ByteSpan> dim3;            // dim3 declarations
-    std::vector<SensitiveSpan> spans;      // by begin, then kind
-    std::vector<Island> islands;           // cover the text without gaps, in order
-    double placed_share = 1.0;             // share of the bytes that were placed as source or plain prose
-    bool unfinished = false;               // a body, launch, string, comment, fence or reasoning is cut off
+    std::vector<KernelLaunch> launches; // by begin
+    std::vector<ByteSpan> dim3; // dim3 declarations
+    std::vector<SensitiveSpan> spans; // by begin, then kind
+    std::vector<Island> islands; // cover the text without gaps, in order
+    double placed_share = 1.0; // share of the bytes that were placed as source or plain prose
+    bool unfinished = false; // a body, launch, string, comment, fence or reasoning is cut off
 };
 
-// `response_text`: any bytes. The whole response: Markdown fences, Python strings and reasoning are told apart.
+// `response_text`: any bytes. The whole response: Markdown fences, Python strings and reasoning are
+// told apart.
 CudaStructure find_cuda_structure(std::string_view response_text);
 // `source` is CUDA source from its first to its last byte (a .cu file).
 CudaStructure find_cuda_structure_in_source(std::string_view source);

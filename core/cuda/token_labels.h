@@ -11,8 +11,9 @@
 
 namespace cuset {
 
-// [T] bits: a token gets a bit if its span shares at least one byte with a stretch of that kind. An empty
-// span (the end-of-turn token) gets none. `spans` are in order. Linear in tokens plus spans.
-std::vector<LabelBits> label_tokens(const CudaStructure& structure, std::span<const ByteSpan> spans);
+// [T] bits: a token gets a bit if its span shares at least one byte with a stretch of that kind. An
+// empty span (the end-of-turn token) gets none. `spans` are in order. Linear in tokens plus spans.
+std::vector<LabelBits> label_tokens(const CudaStructure& structure,
+                                    std::span<const ByteSpan> spans);
 
 } // namespace cuset
