@@ -12,6 +12,8 @@ namespace {
 
 using Kind = SensitiveKind;
 
+constexpr std::int32_t longest_asm = 1024; // tokens of an asm statement that are looked at
+
 bool named_for_index(std::string_view name) {
     for (std::string_view known :
          {"tid", "gtid", "lane", "lane_id", "laneId", "laneid", "warp_id", "warpId", "wid",
@@ -150,6 +152,12 @@ private:
             ++name;
         if (name < 0 || !code_.is_identifier(name) || code_.is_sign(name + 1, ':', ':'))
             return false;
+        if (code_.is_sign(name + 1, '(') && code_.match(name + 1) < code_.size()) {
+            const std::int32_t after =
+                code_.match(name + 1) + 1; // a function's body or qualifiers may follow
+            if (after < code_.size() && !code_.is_sign(after, ';') && !code_.is_sign(after, ','))
+                return false;
+        }
         return emit_statement(kind, statement_, rule);
     }
 
@@ -576,12 +584,15 @@ private:
             ++open;
         if (!code_.is_sign(open, '('))
             return;
-        const std::int32_t close = std::min(code_.match(open), code_.size());
+        const std::int32_t close = std::min({code_.match(open), code_.size(), open + longest_asm});
         instructions_.clear();
-        for (std::int32_t at = open + 1;
-             at < close && !code_.is_sign(at, ':') && !code_.is_sign(at, ':', ':'); ++at)
+        for (std::int32_t at = open + 1; at < close; ++at) {
+            if (code_.is_sign(at, ':') || code_.is_sign(at, ':', ':')
+                || code_.word(at) == Word::asm_word)
+                break;
             if (code_[at].kind == TokenKind::string)
                 find_ptx_instructions(code_.text(at), code_[at].begin, instructions_);
+        }
         if (instructions_.empty())
             return;
         const Kind kind = instructions_.front().kind;

@@ -2,7 +2,7 @@
 //
 // The property: cutting a text at byte c may change only what the cut touches. Precisely: let q be
 // the begin of the statement that c lies in, i.e. the place after the last `;`, `{` or `}` before c
-// that the lexer sees as a token. Then the results that end at or before q are the same for the
+// that the lexer sees as a token. Then the results that end before q are the same for the
 // whole text and for its first c bytes, and a kernel whose body opens before q is found in both
 // with the same head. (An unclosed kernel body that a later kernel would end is touched by every
 // cut after its `{`; the texts here have none.)
@@ -25,17 +25,17 @@ std::vector<Result> results_before(const CudaStructure& structure, std::int32_t 
     for (const KernelDefinition& kernel : structure.kernels)
         if (kernel.body.begin < limit) {
             results.emplace_back("kernel", kernel.span.begin, kernel.body.begin, kernel.name);
-            if (kernel.body.end <= limit && kernel.complete)
+            if (kernel.body.end < limit && kernel.complete)
                 results.emplace_back("body", kernel.body.begin, kernel.body.end, kernel.name);
         }
     for (const KernelLaunch& launch : structure.launches)
-        if (launch.span.end <= limit)
+        if (launch.span.end < limit)
             results.emplace_back("launch", launch.config.begin, launch.config.end, launch.kernel);
     for (const ByteSpan span : structure.dim3)
-        if (span.end <= limit)
+        if (span.end < limit)
             results.emplace_back("dim3", span.begin, span.end, "");
     for (const SensitiveSpan& span : structure.spans)
-        if (span.span.end <= limit)
+        if (span.span.end < limit)
             results.emplace_back(
                 std::string(sensitive_kind_names[static_cast<std::size_t>(span.kind)]),
                 span.span.begin, span.span.end, std::string(span.rule));
