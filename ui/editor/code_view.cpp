@@ -1,0 +1,367 @@
+#include "ui/editor/code_view.h"
+
+#include <algorithm>
+#include <array>
+
+#include <QEvent>
+#include <QFontDatabase>
+#include <QHelpEvent>
+#include <QMouseEvent>
+#include <QToolTip>
+
+#include "ui/editor/color_scale.h"
+#include "ui/editor/cuda_lexer.h"
+
+namespace cuset {
+namespace {
+
+using S = QsciScintillaBase;
+
+constexpr int colorIndicator = 8;
+constexpr int firstKindIndicator = 9;
+constexpr int hoverIndicator = 20;
+constexpr int selectedIndicator = 21;
+
+constexpr int numberMargin = 0;
+constexpr int signMargin = 1; // letters of the kinds on a line
+constexpr int kernelMargin = 2; // kernel bodies, launches, the lowest window
+constexpr int kernelMarker = 1;
+constexpr int launchMarker = 2;
+constexpr int lowestMarker = 3;
+
+constexpr int firstKindStyle = 64; // style numbers of the letters, above the lexer's
+constexpr int maxSigns = 3; // letters that fit on a line
+
+constexpr std::array<int, sensitive_kind_count> underlineStyles{
+    S::INDIC_COMPOSITIONTHIN, S::INDIC_COMPOSITIONTHICK, S::INDIC_DOTS, S::INDIC_TT, S::INDIC_DASH,
+    S::INDIC_SQUIGGLE,        S::INDIC_DIAGONAL,         S::INDIC_PLAIN};
+
+unsigned long word(int value) {
+    return static_cast<unsigned long>(value);
+}
+
+} // namespace
+
+CodeView::CodeView(QWidget* parent)
+    : QsciScintilla(parent)
+    , lexer_(new CudaLexer(this))
+    , painter_(this, colorIndicator) {
+    setUtf8(true);
+    setLexer(lexer_);
+    setFolding(NoFoldStyle);
+    setTabWidth(4);
+    setFrameShape(QFrame::NoFrame);
+    setReadOnly(true);
+    setAccessibleName(tr("Code of the selected sample"));
+    setWhatsThis(
+        tr("The response of the selected sample. Each token is coloured by what \"Colour by\" "
+           "says; the "
+           "gutter shows kernel bodies and a letter for each kind of CUDA-sensitive span. Move the "
+           "caret or the pointer to see a token's figures."));
+    SendScintilla(S::SCI_SETUNDOCOLLECTION, 0UL);
+    SendScintilla(S::SCI_SETSCROLLWIDTHTRACKING, 1UL);
+    SendScintilla(S::SCI_SETSCROLLWIDTH, 1UL);
+    SendScintilla(S::SCI_SETLAYOUTCACHE, word(S::SC_CACHE_PAGE));
+    SendScintilla(S::SCI_SETIDLESTYLING, 1UL); // what is visible first
+    SendScintilla(S::SCI_SETEXTRAASCENT, 1UL);
+    SendScintilla(S::SCI_SETEXTRADESCENT, 2UL);
+    // Keys that belong to the window: undo and redo of thresholds, and moving the focus.
+    for (const char key : {'Z', 'Y', 'D', 'L', 'T', 'U'})
+        SendScintilla(S::SCI_CLEARCMDKEY, word(key + (S::SCMOD_CTRL << 16)));
+    for (const auto& [character, shown] : bidiRepresentations())
+        SendScintilla(S::SCI_SETREPRESENTATION, character, shown);
+    viewport()->setMouseTracking(true);
+    setMouseTracking(true);
+    setUpIndicators();
+    setUpMargins();
+    applyTheme();
+    connect(this, &QsciScintillaBase::SCN_UPDATEUI, this, [this](int what) {
+        if (what & (S::SC_UPDATE_V_SCROLL | S::SC_UPDATE_H_SCROLL))
+            emit viewportChanged();
+        if ((what & S::SC_UPDATE_SELECTION) && !quiet_)
+            emit byteSelected(static_cast<int>(SendScintilla(S::SCI_GETCURRENTPOS)));
+    });
+}
+
+CodeView::~CodeView() = default;
+
+void CodeView::setUpIndicators() {
+    for (int kind = 0; kind < sensitive_kind_count; ++kind) {
+        const int indicator = firstKindIndicator + kind;
+        SendScintilla(S::SCI_INDICSETSTYLE, word(indicator),
+                      static_cast<long>(underlineStyles[static_cast<std::size_t>(kind)]));
+        SendScintilla(S::SCI_INDICSETUNDER, word(indicator), 0L);
+    }
+    for (const int indicator : {hoverIndicator, selectedIndicator}) {
+        SendScintilla(S::SCI_INDICSETSTYLE, word(indicator),
+                      static_cast<long>(S::INDIC_STRAIGHTBOX));
+        SendScintilla(S::SCI_INDICSETALPHA, word(indicator), 0L);
+        SendScintilla(S::SCI_INDICSETOUTLINEALPHA, word(indicator), 255L);
+    }
+}
+
+void CodeView::setUpMargins() {
+    setMarginType(numberMargin, NumberMargin);
+    setMarginType(signMargin, TextMargin);
+    setMarginType(kernelMargin, SymbolMargin);
+    setMarginMarkerMask(kernelMargin,
+                        (1 << kernelMarker) | (1 << launchMarker) | (1 << lowestMarker));
+    markerDefine(LeftRectangle, kernelMarker);
+    markerDefine(SmallRectangle, launchMarker);
+    markerDefine(RightTriangle, lowestMarker);
+    for (const int margin : {signMargin, kernelMargin})
+        setMarginSensitivity(margin, false);
+}
+
+void CodeView::applyTheme() {
+    QFont font = QFontDatabase::systemFont(QFontDatabase::FixedFont);
+    if (fontDelta_ != 0 && font.pointSizeF() > 0)
+        font.setPointSizeF(std::clamp(font.pointSizeF() + fontDelta_, 5.0, 40.0));
+    const QPalette colors = palette();
+    lexer_->applyTheme(colors, font);
+    setPaper(colors.color(QPalette::Base));
+    const SeriesColors series = seriesColors(colors);
+    const QColor base = colors.color(QPalette::Base);
+    setCaretForegroundColor(colors.color(QPalette::Text));
+    setCaretWidth(2);
+    setSelectionBackgroundColor(colors.color(QPalette::Highlight));
+    SendScintilla(S::SCI_SETSELALPHA, 70UL);
+    resetSelectionForegroundColor();
+    setMarginsBackgroundColor(base);
+    setMarginsForegroundColor(series.mutedText);
+    setMarginsFont(font);
+    setMarkerBackgroundColor(mixed(colors.color(QPalette::Text), base, 0.35), kernelMarker);
+    setMarkerForegroundColor(mixed(colors.color(QPalette::Text), base, 0.35), kernelMarker);
+    const QColor launch = kindColor(SensitiveKind::launch_config, colors);
+    setMarkerBackgroundColor(launch, launchMarker);
+    setMarkerForegroundColor(launch, launchMarker);
+    setMarkerBackgroundColor(series.warning, lowestMarker);
+    setMarkerForegroundColor(series.warning, lowestMarker);
+    for (int kind = 0; kind < sensitive_kind_count; ++kind) {
+        const QColor color = kindColor(static_cast<SensitiveKind>(kind), colors);
+        SendScintilla(S::SCI_INDICSETFORE, word(firstKindIndicator + kind), color);
+        const int style = firstKindStyle + kind;
+        SendScintilla(S::SCI_STYLESETFORE, word(style), color);
+        SendScintilla(S::SCI_STYLESETBACK, word(style), base);
+        SendScintilla(S::SCI_STYLESETBOLD, word(style), 1L);
+        SendScintilla(S::SCI_STYLESETFONT, word(style), font.family().toUtf8().constData());
+        SendScintilla(S::SCI_STYLESETSIZEFRACTIONAL, word(style),
+                      static_cast<long>(font.pointSizeF() * 85));
+    }
+    SendScintilla(S::SCI_INDICSETFORE, word(hoverIndicator), colors.color(QPalette::Text));
+    SendScintilla(S::SCI_INDICSETFORE, word(selectedIndicator), series.accent);
+    SendScintilla(S::SCI_INDICSETALPHA, word(selectedIndicator), 40L);
+    setMarginWidth(numberMargin, QStringLiteral("0%1").arg(std::max(lineCount(), 100)));
+    setMarginWidth(signMargin, QStringLiteral("W").repeated(maxSigns));
+    setMarginWidth(kernelMargin, QStringLiteral("W"));
+    markGutter();
+}
+
+std::vector<QColor> CodeView::textColors() const {
+    return CudaLexer::textColors(palette());
+}
+
+void CodeView::setCodeFontDelta(int points) {
+    fontDelta_ = points;
+    applyTheme();
+}
+
+void CodeView::setResponse(std::string_view utf8) {
+    quiet_ = true;
+    text_.assign(utf8);
+    mapping_ = TextMapping(text_);
+    regions_.clear();
+    lowestWindow_ = {};
+    SendScintilla(S::SCI_SETREADONLY, 0UL);
+    SendScintilla(S::SCI_CLEARALL);
+    SendScintilla(S::SCI_ADDTEXT, word(static_cast<int>(text_.size())), text_.data());
+    SendScintilla(S::SCI_SETREADONLY, 1UL);
+    SendScintilla(S::SCI_SETSCROLLWIDTH, 1UL);
+    SendScintilla(S::SCI_GOTOPOS, 0UL);
+    setMarginWidth(numberMargin, QStringLiteral("0%1").arg(std::max(lineCount(), 100)));
+    painter_.reset();
+    markGutter();
+    quiet_ = false;
+    emit viewportChanged();
+}
+
+void CodeView::paintTokens(std::span<const ByteSpan> spans, const std::vector<QColor>& colors) {
+    std::vector<ByteSpan> painted(spans.size());
+    std::transform(spans.begin(), spans.end(), painted.begin(),
+                   [this](ByteSpan span) { return mapping_.paintSpan(span); });
+    painter_.paint(painted, colors);
+}
+
+void CodeView::setRegions(const std::vector<RegionMark>& regions) {
+    regions_ = regions;
+    underline();
+    markGutter();
+}
+
+void CodeView::setShownKinds(LabelBits kinds) {
+    shownKinds_ = kinds;
+    underline();
+    markGutter();
+}
+
+void CodeView::underline() {
+    const auto length = static_cast<long>(text_.size());
+    for (int kind = 0; kind < sensitive_kind_count; ++kind) {
+        const LabelBits bit = kind_bit(static_cast<SensitiveKind>(kind));
+        SendScintilla(S::SCI_SETINDICATORCURRENT, word(firstKindIndicator + kind));
+        SendScintilla(S::SCI_INDICATORCLEARRANGE, 0UL, length);
+        if (!(shownKinds_ & bit))
+            continue;
+        for (const RegionMark& mark : regions_)
+            if (mark.labels & bit)
+                fillIndicator(firstKindIndicator + kind, mapping_.paintSpan(mark.span));
+    }
+}
+
+void CodeView::markGutter() {
+    markerDeleteAll();
+    SendScintilla(S::SCI_MARGINTEXTCLEARALL);
+    std::vector<LabelBits> lines(static_cast<std::size_t>(lineCount()), 0);
+    for (const RegionMark& mark : regions_) {
+        if (mark.span.empty())
+            continue;
+        const int last = lineOfByte(mark.span.end - 1);
+        for (int line = lineOfByte(mark.span.begin); line <= last; ++line)
+            lines[static_cast<std::size_t>(line)] |= mark.labels;
+    }
+    for (int line = 0; line < static_cast<int>(lines.size()); ++line) {
+        const LabelBits bits = lines[static_cast<std::size_t>(line)];
+        if (bits & kernel_bit)
+            markerAdd(line, kernelMarker);
+        if (bits & launch_bit)
+            markerAdd(line, launchMarker);
+        QByteArray signs;
+        QByteArray styles;
+        for (int kind = 0; kind < sensitive_kind_count && signs.size() < maxSigns; ++kind) {
+            if (!(bits & shownKinds_ & kind_bit(static_cast<SensitiveKind>(kind))))
+                continue;
+            signs += kindSign(static_cast<SensitiveKind>(kind)).toLatin1();
+            styles += static_cast<char>(firstKindStyle + kind);
+        }
+        if (signs.isEmpty())
+            continue;
+        SendScintilla(S::SCI_MARGINSETTEXT, word(line), signs.constData());
+        SendScintilla(S::SCI_MARGINSETSTYLES, word(line), styles.constData());
+    }
+    if (!lowestWindow_.empty()) {
+        markerAdd(lineOfByte(lowestWindow_.begin), lowestMarker);
+    }
+}
+
+void CodeView::setLowestWindow(ByteSpan span) {
+    if (span == lowestWindow_)
+        return;
+    lowestWindow_ = span;
+    markerDeleteAll(lowestMarker);
+    if (!span.empty())
+        markerAdd(lineOfByte(span.begin), lowestMarker);
+}
+
+void CodeView::fillIndicator(int indicator, ByteSpan span) {
+    SendScintilla(S::SCI_SETINDICATORCURRENT, word(indicator));
+    SendScintilla(S::SCI_SETINDICATORVALUE, 1UL);
+    SendScintilla(S::SCI_INDICATORFILLRANGE, word(span.begin), static_cast<long>(span.size()));
+}
+
+void CodeView::replaceIndicator(int indicator, ByteSpan span) {
+    SendScintilla(S::SCI_SETINDICATORCURRENT, word(indicator));
+    SendScintilla(S::SCI_INDICATORCLEARRANGE, 0UL, static_cast<long>(text_.size()));
+    if (!span.empty())
+        fillIndicator(indicator, mapping_.paintSpan(span));
+}
+
+void CodeView::setSelectedSpan(ByteSpan span) {
+    replaceIndicator(selectedIndicator, span);
+    if (span.empty())
+        return;
+    // The caret follows, so that the keyboard goes on from here; no answer to our own move.
+    const auto caret = static_cast<int>(SendScintilla(S::SCI_GETCURRENTPOS));
+    if (!span.contains(caret)) {
+        quiet_ = true;
+        SendScintilla(S::SCI_SETEMPTYSELECTION, word(mapping_.characterBegin(span.begin)));
+        quiet_ = false;
+    }
+}
+
+void CodeView::setHoveredSpan(ByteSpan span) {
+    replaceIndicator(hoverIndicator, span);
+}
+
+int CodeView::lineCount() const {
+    return static_cast<int>(SendScintilla(S::SCI_GETLINECOUNT));
+}
+
+int CodeView::lineOfByte(int byte) const {
+    return static_cast<int>(SendScintilla(S::SCI_LINEFROMPOSITION, word(std::max(byte, 0))));
+}
+
+int CodeView::firstVisibleLine() const {
+    return static_cast<int>(SendScintilla(S::SCI_GETFIRSTVISIBLELINE));
+}
+
+int CodeView::visibleLines() const {
+    return static_cast<int>(SendScintilla(S::SCI_LINESONSCREEN));
+}
+
+void CodeView::scrollToLine(int line) {
+    SendScintilla(S::SCI_SETFIRSTVISIBLELINE, word(std::max(0, line - visibleLines() / 2)));
+}
+
+void CodeView::revealByte(int byte) {
+    const int line = lineOfByte(byte);
+    if (line < firstVisibleLine() || line >= firstVisibleLine() + visibleLines())
+        scrollToLine(line);
+}
+
+int CodeView::byteUnder(const QPoint& position) const {
+    return static_cast<int>(SendScintilla(S::SCI_CHARPOSITIONFROMPOINTCLOSE, word(position.x()),
+                                          static_cast<long>(position.y())));
+}
+
+void CodeView::mouseMoveEvent(QMouseEvent* event) {
+    QsciScintilla::mouseMoveEvent(event);
+    const int byte = byteUnder(event->position().toPoint());
+    if (byte != hoveredByte_) {
+        hoveredByte_ = byte;
+        emit byteHovered(byte);
+    }
+}
+
+void CodeView::leaveEvent(QEvent* event) {
+    QsciScintilla::leaveEvent(event);
+    hoveredByte_ = -1;
+    emit byteHovered(-1);
+}
+
+bool CodeView::viewportEvent(QEvent* event) {
+    if (event->type() == QEvent::Leave && hoveredByte_ >= 0) {
+        hoveredByte_ = -1;
+        emit byteHovered(-1);
+    }
+    if (event->type() == QEvent::ToolTip && toolTipSource_) {
+        const auto* help = static_cast<QHelpEvent*>(event);
+        const int byte = byteUnder(help->pos());
+        const QString text = byte < 0 ? QString() : toolTipSource_(byte);
+        if (text.isEmpty())
+            QToolTip::hideText();
+        else
+            QToolTip::showText(help->globalPos(), plainToolTip(text), viewport());
+        return true;
+    }
+    if (event->type() == QEvent::Resize)
+        emit viewportChanged();
+    return QsciScintilla::viewportEvent(event);
+}
+
+void CodeView::changeEvent(QEvent* event) {
+    QsciScintilla::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange)
+        applyTheme();
+}
+
+} // namespace cuset

@@ -1,0 +1,63 @@
+// ChartBinder: gives the charts their values and takes what a person picked in them to selection
+// and thresholds. The charts know nothing of the workspace, and nothing else knows the charts.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <QObject>
+
+#include "core/analysis/sweep.h"
+#include "ui/async/job_runner.h"
+#include "ui/charts/density_chart.h"
+#include "ui/charts/sweep_chart.h"
+#include "ui/charts/token_bar_chart.h"
+#include "ui/charts/window_chart.h"
+#include "ui/state/analysis_state.h"
+
+namespace cuset {
+
+class ChartBinder : public QObject {
+    Q_OBJECT
+public:
+    ChartBinder(AnalysisState* analysis, Workspace* workspace, MaskSettingsState* settings,
+                SelectionState* selection, JobRunner* pool, QWidget* parent);
+
+    DensityChart* density() { return density_; }
+    WindowChart* window() { return window_; }
+    TokenBarChart* bars() { return bars_; }
+    SweepChart* sweep() { return sweep_; }
+    std::vector<ChartPanel*> charts() { return {density_, window_, bars_, sweep_}; }
+    // The sweep costs a second on large corpora: it is computed while its chart is in sight only.
+    void setSweepVisible(bool visible);
+    bool isSettled() const;
+
+signals:
+    void failed(const QString& message);
+
+private:
+    void connectCharts();
+    void showCorpus();
+    void showSample();
+    void showBars();
+    void showSelection();
+    void computeSweep();
+
+    AnalysisState* analysis_;
+    Workspace* workspace_;
+    MaskSettingsState* settings_;
+    SelectionState* selection_;
+    JobRunner* pool_;
+    DensityChart* density_;
+    WindowChart* window_;
+    TokenBarChart* bars_;
+    SweepChart* sweep_;
+    bool sweepVisible_ = false;
+    std::shared_ptr<const ScoreSet> sweptScores_;
+    MaskSettings sweptSettings_;
+    int barsBegin_ = 0;
+    int barsEnd_ = 0;
+    int barsSample_ = -1;
+};
+
+} // namespace cuset

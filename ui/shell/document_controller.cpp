@@ -1,0 +1,186 @@
+#include "ui/shell/document_controller.h"
+
+#include <filesystem>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <QStandardPaths>
+
+#include "core/io/sample_reader.h"
+#include "core/io/score_file.h"
+
+namespace cuset {
+namespace {
+
+const QString dataChannel = QStringLiteral("open data");
+const QString scoresChannel = QStringLiteral("open scores");
+const QString modelChannel = QStringLiteral("open model");
+const QString scoreSuffix = QStringLiteral(".scores.safetensors");
+
+std::filesystem::path toPath(const QString& path) {
+    return {QFile::encodeName(path).toStdString()};
+}
+
+struct OpenedData {
+    std::shared_ptr<const Dataset> dataset;
+    std::shared_ptr<const ScoreSet> scores; // found beside the data, or null
+    QString scoresPath;
+    QString scoresProblem;
+};
+
+OpenedData readData(const QStringList& paths, RunControl& control) {
+    std::vector<std::filesystem::path> files;
+    for (const QString& path : paths)
+        files.push_back(toPath(path));
+    OpenedData opened;
+    opened.dataset = std::make_shared<const Dataset>(read_samples(files, ReadOptions{}, control));
+    const QString beside = DocumentController::scorePathFor(paths);
+    if (!QFileInfo::exists(beside))
+        return opened;
+    try {
+        opened.scores = read_score_file(toPath(beside));
+        opened.scoresPath = beside;
+    } catch (const Error& error) {
+        opened.scoresProblem = QString::fromUtf8(error.what());
+    }
+    return opened;
+}
+
+} // namespace
+
+DocumentController::DocumentController(Workspace* workspace, JobRunner* pool, QObject* parent)
+    : QObject(parent)
+    , workspace_(workspace)
+    , pool_(pool) {
+    connect(pool_, &JobRunner::runningChanged, this, &DocumentController::busyChanged);
+}
+
+FileKind DocumentController::kindOf(const QString& path) {
+    const QFileInfo info(path);
+    if (path.endsWith(scoreSuffix, Qt::CaseInsensitive))
+        return FileKind::Scores;
+    if (info.suffix().compare(QLatin1String("gguf"), Qt::CaseInsensitive) == 0)
+        return FileKind::Model;
+    if (info.isDir() && QFileInfo::exists(path + QStringLiteral("/config.json")))
+        return FileKind::Model;
+    if (info.suffix().compare(QLatin1String("safetensors"), Qt::CaseInsensitive) == 0)
+        return FileKind::Scores;
+    return FileKind::Data;
+}
+
+QString DocumentController::scorePathFor(const QStringList& dataPaths) {
+    const QFileInfo first(QDir::cleanPath(dataPaths.isEmpty() ? QString() : dataPaths.first()));
+    const QString name =
+        (first.isDir() ? first.fileName() : first.completeBaseName()) + scoreSuffix;
+    const QString folder = first.absolutePath();
+    if (QFileInfo::exists(folder + QLatin1Char('/') + name) || QFileInfo(folder).isWritable())
+        return folder + QLatin1Char('/') + name;
+    return QStandardPaths::writableLocation(QStandardPaths::AppDataLocation)
+        + QStringLiteral("/scores/") + name;
+}
+
+void DocumentController::open(const QStringList& paths) {
+    QStringList data;
+    for (const QString& path : paths) {
+        switch (kindOf(path)) {
+        case FileKind::Scores:
+            openScores(path);
+            break;
+        case FileKind::Model:
+            openModel(path);
+            break;
+        case FileKind::Data:
+            data += path;
+            break;
+        }
+    }
+    if (!data.isEmpty())
+        openData(data);
+}
+
+void DocumentController::openData(const QStringList& paths) {
+    pool_->start(
+        dataChannel, [paths](RunControl& control) { return readData(paths, control); },
+        [this, paths](JobOutcome<OpenedData> outcome) {
+            if (const auto* error = std::get_if<1>(&outcome))
+                fail(*error);
+            auto* opened = std::get_if<0>(&outcome);
+            if (!opened)
+                return;
+            workspace_->setDataset(opened->dataset, paths);
+            reportDataset(*opened->dataset);
+            if (!opened->scoresProblem.isEmpty())
+                emit message(MessageKind::Warning, opened->scoresProblem);
+            if (opened->scores && workspace_->matches(*opened->scores)) {
+                workspace_->setScores(opened->scores, opened->scoresPath);
+                emit message(MessageKind::Information,
+                             tr("Scores of %1 found beside the data: %2")
+                                 .arg(QString::fromStdString(opened->scores->provenance().model),
+                                      opened->scoresPath));
+            }
+            emit dataOpened(paths);
+        });
+}
+
+void DocumentController::reportDataset(const Dataset& dataset) {
+    for (const std::string& warning : dataset.warnings)
+        emit message(MessageKind::Warning, QString::fromStdString(warning));
+    if (dataset.bad_records.empty())
+        return;
+    const BadRecord& first = dataset.bad_records.front();
+    emit message(MessageKind::Warning,
+                 tr("%n records could not be used; the first is %1:%2: %3", nullptr,
+                    static_cast<int>(dataset.bad_records.size()))
+                     .arg(QString::fromStdString(first.file))
+                     .arg(first.line)
+                     .arg(QString::fromStdString(first.reason)));
+}
+
+void DocumentController::openScores(const QString& path) {
+    pool_->start(
+        scoresChannel, [path](RunControl&) { return read_score_file(toPath(path)); },
+        [this, path](JobOutcome<std::shared_ptr<const ScoreSet>> outcome) {
+            if (const auto* error = std::get_if<1>(&outcome))
+                fail(*error);
+            if (auto* scores = std::get_if<0>(&outcome)) {
+                workspace_->setScores(*scores, path);
+                emit scoresOpened(path);
+            }
+        });
+}
+
+void DocumentController::openModel(const QString& nameOrPath) {
+    pool_->start(
+        modelChannel,
+        [name = QFile::encodeName(nameOrPath).toStdString()](RunControl&) {
+            return inspect_model(name);
+        },
+        [this, nameOrPath](JobOutcome<ModelInfo> outcome) {
+            if (const auto* error = std::get_if<1>(&outcome))
+                fail(*error);
+            if (auto* info = std::get_if<0>(&outcome)) {
+                modelPath_ = nameOrPath;
+                for (const std::string& warning : info->warnings)
+                    emit message(MessageKind::Warning, QString::fromStdString(warning));
+                workspace_->setModel(std::move(*info));
+                emit modelOpened(nameOrPath);
+            }
+        });
+}
+
+bool DocumentController::isBusy() const {
+    return pool_->isRunning(dataChannel) || pool_->isRunning(scoresChannel)
+        || pool_->isRunning(modelChannel);
+}
+
+void DocumentController::fail(const Error& error) {
+    failed_ = true;
+    lastError_ = error.code();
+    emit message(MessageKind::Error, QString::fromUtf8(error.what()));
+}
+
+} // namespace cuset

@@ -1,0 +1,57 @@
+// DocumentController: opens data, score files and models by path, in the pool. What is open stays
+// open until the new thing has been read.
+#pragma once
+
+#include <QObject>
+#include <QStringList>
+
+#include "ui/async/job_runner.h"
+#include "ui/shell/message_bar.h"
+#include "ui/state/workspace.h"
+
+namespace cuset {
+
+enum class FileKind { Scores, Model, Data };
+
+class DocumentController : public QObject {
+    Q_OBJECT
+public:
+    DocumentController(Workspace* workspace, JobRunner* pool, QObject* parent = nullptr);
+
+    // By name and content of folders: score files, GGUF files and model folders, else data.
+    static FileKind kindOf(const QString& path);
+    // Where scores of these data files go: beside the first one, or in the user's data folder if
+    // that is read-only.
+    static QString scorePathFor(const QStringList& dataPaths);
+
+    // Opens everything that was given; several data files make one data set.
+    void open(const QStringList& paths);
+    void openData(const QStringList& paths);
+    void openScores(const QString& path);
+    void openModel(const QString& nameOrPath);
+    // The model that will score; "" if none. Only its headers have been read.
+    const QString& modelPath() const { return modelPath_; }
+    bool isBusy() const;
+    // Failures since the start, for exit codes.
+    ErrorCode lastError() const { return lastError_; }
+    bool hasFailed() const { return failed_; }
+
+signals:
+    void message(cuset::MessageKind kind, const QString& text);
+    void dataOpened(const QStringList& paths);
+    void scoresOpened(const QString& path);
+    void modelOpened(const QString& nameOrPath);
+    void busyChanged();
+
+private:
+    void fail(const Error& error);
+    void reportDataset(const Dataset& dataset);
+
+    Workspace* workspace_;
+    JobRunner* pool_;
+    QString modelPath_;
+    ErrorCode lastError_ = ErrorCode::failure;
+    bool failed_ = false;
+};
+
+} // namespace cuset

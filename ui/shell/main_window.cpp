@@ -1,0 +1,322 @@
+#include "ui/shell/main_window.h"
+
+#include <algorithm>
+#include <array>
+
+#include <QApplication>
+#include <QCloseEvent>
+#include <QDragEnterEvent>
+#include <QFileInfo>
+#include <QGuiApplication>
+#include <QMimeData>
+#include <QScreen>
+
+#include "ui/shell/theme.h"
+
+namespace cuset {
+namespace {
+
+QString mapKey(ColorMap map) {
+    return map == ColorMap::Viridis ? QStringLiteral("viridis") : QStringLiteral("cividis");
+}
+
+ColorBy colorByFor(const QString& key, ColorBy fallback) {
+    for (const ColorBy by : allColorModes)
+        if (colorMode(by).key == key)
+            return by;
+    return fallback;
+}
+
+QStringList localPaths(const QMimeData* data) {
+    QStringList paths;
+    for (const QUrl& url : data->urls())
+        if (url.isLocalFile())
+            paths += url.toLocalFile();
+    return paths;
+}
+
+} // namespace
+
+MainWindow::MainWindow(const QString& settingsPath, QWidget* parent)
+    : QMainWindow(parent)
+    , store_(settingsPath) {
+    setObjectName(QStringLiteral("MainWindow"));
+    setAcceptDrops(true);
+    setDockNestingEnabled(true);
+    setWindowIcon(QIcon(QStringLiteral(":/icons/cuset-studio.svg")));
+    analysis_ = new AnalysisState(&workspace_, &mask_, &selection_, &pool_, this);
+    documents_ = new DocumentController(&workspace_, &pool_, this);
+    scoring_ = new ScoringController(&workspace_, this);
+    charts_ = new ChartBinder(analysis_, &workspace_, &mask_, &selection_, &pool_, this);
+    buildActions();
+    buildCentre();
+    buildDocks();
+    buildToolBar();
+    connectState();
+    loadSettings();
+    updateIcons();
+    updateActions();
+    updateTitle();
+}
+
+MainWindow::~MainWindow() {
+    // Signals of what is torn down must not reach half of a window.
+    disconnect(&pool_, nullptr, nullptr, nullptr);
+    scoring_->disconnect();
+    documents_->disconnect();
+    selection_.disconnect();
+    workspace_.disconnect();
+    mask_.disconnect();
+}
+
+void MainWindow::connectState() {
+    connect(&workspace_, &Workspace::samplesReset, this, &MainWindow::afterSamplesReset);
+    connect(&workspace_, &Workspace::scoresChanged, this, &MainWindow::updateActions);
+    connect(&workspace_, &Workspace::modelChanged, this, &MainWindow::updateActions);
+    connect(analysis_, &AnalysisState::failed, this,
+            [this](const QString& text) { messages_->show(MessageKind::Error, text); });
+    connect(analysis_, &AnalysisState::figuresChanged, this, &MainWindow::updateActions);
+    connect(charts_, &ChartBinder::failed, this,
+            [this](const QString& text) { messages_->show(MessageKind::Error, text); });
+    for (ChartPanel* chart : charts_->charts()) {
+        connect(chart, &ChartPanel::exported, this, [this](const QString& path) {
+            messages_->show(MessageKind::Information, tr("Saved as %1").arg(path));
+        });
+        connect(chart, &ChartPanel::exportFailed, this,
+                [this](const QString& text) { messages_->show(MessageKind::Error, text); });
+    }
+    connect(documents_, &DocumentController::message, messages_, &MessageBar::show);
+    connect(documents_, &DocumentController::busyChanged, this, &MainWindow::updateActions);
+    connect(documents_, &DocumentController::dataOpened, this, [this](const QStringList& paths) {
+        for (const QString& path : paths)
+            Settings::remember(settings_.recentFiles, QFileInfo(path).absoluteFilePath());
+        rebuildRecentMenus();
+        updateTitle();
+    });
+    connect(documents_, &DocumentController::scoresOpened, this, [this](const QString& path) {
+        Settings::remember(settings_.recentFiles, QFileInfo(path).absoluteFilePath());
+        rebuildRecentMenus();
+        updateTitle();
+    });
+    connect(documents_, &DocumentController::modelOpened, this, [this](const QString& name) {
+        Settings::remember(settings_.recentModels,
+                           QFileInfo::exists(name) ? QFileInfo(name).absoluteFilePath() : name);
+        rebuildRecentMenus();
+    });
+    connect(scoring_, &ScoringController::message, messages_, &MessageBar::show);
+    connect(scoring_, &ScoringController::progress, this, &MainWindow::showProgress);
+    connect(scoring_, &ScoringController::started, this, &MainWindow::updateActions);
+    connect(scoring_, &ScoringController::finished, this, &MainWindow::updateActions);
+}
+
+void MainWindow::openPaths(const QStringList& paths) {
+    if (scoring_->isRunning() && std::any_of(paths.begin(), paths.end(), [](const QString& path) {
+            return DocumentController::kindOf(path) != FileKind::Model;
+        })) {
+        messages_->show(MessageKind::Warning,
+                        tr("Scoring is running: stop it (Esc) before other samples are opened."));
+        return;
+    }
+    documents_->open(paths);
+}
+
+void MainWindow::openModel(const QString& nameOrPath) {
+    documents_->openModel(nameOrPath);
+}
+
+void MainWindow::score() {
+    if (!scoreAction_->isEnabled())
+        return;
+    scoring_->start(documents_->modelPath(), model_->options());
+}
+
+void MainWindow::afterSamplesReset() {
+    if (workspace_.sampleCount() == 0)
+        selection_.setSample(-1);
+    else if (selection_.sample() < 0)
+        selection_.setSample(std::max(0, samples_->firstRow()));
+    else {
+        selection_.setSample(-1); // the same row may be another sample now
+        selection_.setSample(std::max(0, samples_->firstRow()));
+    }
+    updateTitle();
+    updateActions();
+}
+
+void MainWindow::updateActions() {
+    const bool scoring = scoring_->isRunning();
+    const bool canScore = workspace_.dataset() && !workspace_.dataset()->samples.empty()
+        && !documents_->modelPath().isEmpty() && !documents_->isBusy() && !scoring;
+    scoreAction_->setEnabled(canScore);
+    scoreAction_->setToolTip(canScore ? tr("Score all samples with the open model (F5)")
+                                      : tr("Score: open samples and a model first (F5)"));
+    stopAction_->setEnabled(scoring);
+    const bool figures = analysis_->figures() != nullptr;
+    nextLowAction_->setEnabled(figures);
+    nextSensitiveAction_->setEnabled(figures);
+    openModelAction_->setIconText(
+        workspace_.model() ? QString::fromStdString(workspace_.model()->name) : tr("Open model"));
+    openSamplesAction_->setIconText(workspace_.title().isEmpty() ? tr("Open samples")
+                                                                 : workspace_.title());
+    progress_->setVisible(scoring || documents_->isBusy());
+    progressText_->setVisible(scoring);
+    if (!scoring)
+        progress_->setRange(0, 0);
+}
+
+void MainWindow::showProgress(double share, const QString& text) {
+    if (share < 0)
+        progress_->setRange(0, 0);
+    else {
+        progress_->setRange(0, 1000);
+        progress_->setValue(static_cast<int>(share * 1000));
+    }
+    progressText_->setText(text);
+}
+
+void MainWindow::updateTitle() {
+    const QString title = workspace_.title();
+    setWindowTitle(title.isEmpty() ? tr("CuSeT Studio") : tr("%1 \u2013 CuSeT Studio").arg(title));
+}
+
+void MainWindow::loadSettings() {
+    settings_ = store_.load();
+    if (!store_.message().isEmpty())
+        messages_->show(MessageKind::Warning, store_.message());
+    mask_.restore(settings_.mask);
+    model_->load(settings_);
+    editor_->kindBar()->setShownKinds(settings_.shownKinds);
+    editor_->codeView()->setCodeFontDelta(settings_.fontDelta);
+    editor_->setColorMap(settings_.colorMap == QLatin1String("viridis") ? ColorMap::Viridis
+                                                                        : ColorMap::Cividis);
+    editor_->setColorBy(colorByFor(settings_.colorBy, ColorBy::Confidence));
+    setAppearance(settings_.appearance);
+    rebuildRecentMenus();
+    const QSize available = screen()->availableSize();
+    resize(std::min(1600, available.width() * 95 / 100),
+           std::min(1000, available.height() * 92 / 100));
+    if (!settings_.geometry.isEmpty())
+        restoreGeometry(settings_.geometry);
+    // A window saved on a screen that is gone comes back on one that is there.
+    const QList<QScreen*> screens = QGuiApplication::screens();
+    const QPoint middle = frameGeometry().center();
+    if (std::none_of(screens.begin(), screens.end(),
+                     [&](const QScreen* s) { return s->geometry().contains(middle); }))
+        move(screen()->availableGeometry().topLeft());
+    applyProportions();
+    defaultState_ = saveState(Settings::version);
+    if (!settings_.layout.isEmpty())
+        restoreState(settings_.layout, Settings::version);
+}
+
+void MainWindow::saveSettings() {
+    settings_.geometry = saveGeometry();
+    settings_.layout = saveState(Settings::version);
+    settings_.colorBy = colorMode(editor_->colorBy()).key;
+    settings_.colorMap = mapKey(editor_->colorMap());
+    settings_.shownKinds = editor_->kindBar()->shownKinds();
+    settings_.mask = mask_.settings();
+    model_->store(settings_);
+    store_.save(settings_);
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+    // Ask all work to stop at once; the destructors wait for it. What is scored by then is saved by
+    // the job.
+    scoring_->stop();
+    pool_.cancelAll();
+    saveSettings();
+    event->accept();
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+    if (!localPaths(event->mimeData()).isEmpty())
+        event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+    const QStringList paths = localPaths(event->mimeData());
+    if (paths.isEmpty())
+        return;
+    event->acceptProposedAction();
+    openPaths(paths);
+}
+
+void MainWindow::changeEvent(QEvent* event) {
+    QMainWindow::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange && scoreAction_)
+        updateIcons();
+}
+
+QStringList MainWindow::viewNames() {
+    QStringList names{QStringLiteral("main"),    QStringLiteral("density"),
+                      QStringLiteral("windows"), QStringLiteral("tokens"),
+                      QStringLiteral("sweep"),   QStringLiteral("model"),
+                      QStringLiteral("light"),   QStringLiteral("dark")};
+    for (const ColorBy by : allColorModes)
+        names += colorMode(by).key;
+    return names;
+}
+
+bool MainWindow::showView(const QString& name) {
+    if (name == QLatin1String("main"))
+        return true;
+    if (name == QLatin1String("light") || name == QLatin1String("dark")) {
+        setAppearance(name);
+        return true;
+    }
+    for (const ColorBy by : allColorModes)
+        if (colorMode(by).key == name) {
+            editor_->setColorBy(by);
+            return true;
+        }
+    const auto dock = std::find_if(docks_.begin(), docks_.end(),
+                                   [&](const QDockWidget* d) { return d->objectName() == name; });
+    if (dock == docks_.end())
+        return false;
+    (*dock)->show();
+    (*dock)->raise();
+    // A chart that is asked for gets the room of its neighbours.
+    const QStringList charts{QStringLiteral("density"), QStringLiteral("windows"),
+                             QStringLiteral("tokens"), QStringLiteral("sweep")};
+    if (charts.contains(name)) {
+        for (QDockWidget* other : docks_)
+            if (other != *dock && charts.contains(other->objectName()))
+                other->hide();
+        resizeDocks({*dock}, {height() * 45 / 100}, Qt::Vertical);
+    }
+    return true;
+}
+
+bool MainWindow::isSettled() const {
+    return !documents_->isBusy() && !scoring_->isRunning() && analysis_->isSettled()
+        && charts_->isSettled() && pool_.isIdle();
+}
+
+ExitCode MainWindow::outcome() const {
+    if (scoring_->hasFailed())
+        return exit_code(scoring_->lastError());
+    return documents_->hasFailed() ? exit_code(documents_->lastError()) : ExitCode::ok;
+}
+
+void MainWindow::setAppearance(const QString& appearance) {
+    settings_.appearance = appearance;
+    applyAppearance(appearance);
+    for (QAction* action : std::as_const(appearanceActions_))
+        action->setChecked(action->data().toString() == appearance);
+}
+
+void MainWindow::updateIcons() {
+    const std::array<std::pair<QAction*, const char*>, 7> icons{
+        {{openSamplesAction_, "samples"},
+         {openModelAction_, "model"},
+         {scoreAction_, "score"},
+         {stopAction_, "stop"},
+         {paletteAction_, "commands"},
+         {nextLowAction_, "next-low"},
+         {nextSensitiveAction_, "next-token"}}};
+    for (const auto& [action, name] : icons)
+        action->setIcon(themedIcon(QString::fromLatin1(name), palette()));
+}
+
+} // namespace cuset

@@ -1,0 +1,136 @@
+// MainWindow: puts the panels together and nothing else. State lives in ui/state, work in the
+// controllers.
+#pragma once
+
+#include <vector>
+
+#include <QAction>
+#include <QDockWidget>
+#include <QLabel>
+#include <QMainWindow>
+#include <QMenu>
+#include <QProgressBar>
+
+#include "ui/dataset/dataset_panel.h"
+#include "ui/editor/editor_panel.h"
+#include "ui/editor/token_panel.h"
+#include "ui/shell/chart_binder.h"
+#include "ui/shell/document_controller.h"
+#include "ui/shell/message_bar.h"
+#include "ui/shell/model_panel.h"
+#include "ui/shell/scoring_controller.h"
+#include "ui/shell/settings.h"
+#include "ui/shell/start_page.h"
+
+namespace cuset {
+
+class MainWindow : public QMainWindow {
+    Q_OBJECT
+public:
+    // `settingsPath` "" is the user's own file.
+    explicit MainWindow(const QString& settingsPath = {}, QWidget* parent = nullptr);
+    ~MainWindow() override;
+
+    void openPaths(const QStringList& paths);
+    void openModel(const QString& nameOrPath);
+    void score();
+    // Names of docs and colour modes that `showView` knows.
+    static QStringList viewNames();
+    // Puts a chart, a colour mode or an appearance forward; false if there is no such view.
+    bool showView(const QString& name);
+    // Nothing is being read, computed or scored.
+    bool isSettled() const;
+    // The exit code of the worst that failed so far, ok if nothing did.
+    ExitCode outcome() const;
+    void setAppearance(const QString& appearance);
+    // All panels where they are at first, in proportions that suit the window's size.
+    void resetLayout();
+
+    MessageBar* messages() { return messages_; }
+    Workspace* workspace() { return &workspace_; }
+    SelectionState* selection() { return &selection_; }
+    MaskSettingsState* maskSettings() { return &mask_; }
+    AnalysisState* analysis() { return analysis_; }
+    DocumentController* documents() { return documents_; }
+    ScoringController* scoring() { return scoring_; }
+
+protected:
+    void closeEvent(QCloseEvent* event) override;
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
+    void changeEvent(QEvent* event) override;
+
+private:
+    // main_window_layout.cpp
+    void buildCentre();
+    void buildDocks();
+    void buildToolBar();
+    QDockWidget* addDock(const QString& name, const QString& title, QWidget* widget,
+                         Qt::DockWidgetArea area);
+    void applyProportions();
+    // main_window_actions.cpp
+    void buildActions();
+    void buildFileMenu();
+    void buildEditMenu();
+    void buildViewMenu();
+    void buildModelMenu();
+    void buildAnalysisMenu();
+    void buildHelpMenu();
+    QAction* addAction(QMenu* menu, const QString& text, const QString& shortcut,
+                       const std::function<void()>& run);
+    void rebuildRecentMenus();
+    void fillModelMenu();
+    void chooseSamples(bool folder);
+    void chooseModel(bool folder);
+    void chooseScores();
+    void openDemoSamples();
+    void nextLowWindow();
+    void nextSensitive();
+    void stepToken(int direction);
+    void showPalette();
+    void showAbout();
+    // main_window.cpp
+    void connectState();
+    void loadSettings();
+    void saveSettings();
+    void afterSamplesReset();
+    void updateActions();
+    void updateTitle();
+    void updateIcons();
+    void showProgress(double share, const QString& text);
+
+    SettingsStore store_;
+    Settings settings_;
+    Workspace workspace_;
+    MaskSettingsState mask_;
+    SelectionState selection_;
+    AnalysisState* analysis_ = nullptr;
+    DocumentController* documents_ = nullptr;
+    ScoringController* scoring_ = nullptr;
+    ChartBinder* charts_ = nullptr;
+
+    MessageBar* messages_ = nullptr;
+    EditorPanel* editor_ = nullptr;
+    StartPage* start_ = nullptr;
+    DatasetPanel* samples_ = nullptr;
+    ModelPanel* model_ = nullptr;
+    std::vector<QDockWidget*> docks_;
+    QMenu* recentFiles_ = nullptr;
+    QMenu* recentModels_ = nullptr;
+    QMenu* panelMenu_ = nullptr;
+    QAction* openSamplesAction_ = nullptr;
+    QAction* openModelAction_ = nullptr;
+    QAction* scoreAction_ = nullptr;
+    QAction* stopAction_ = nullptr;
+    QAction* paletteAction_ = nullptr;
+    QAction* nextLowAction_ = nullptr;
+    QAction* nextSensitiveAction_ = nullptr;
+    QList<QAction*> appearanceActions_;
+    QList<QAction*> colorActions_;
+    QProgressBar* progress_ = nullptr;
+    QLabel* progressText_ = nullptr;
+    QByteArray defaultState_;
+    JobRunner pool_{3}; // last: its destructor waits for jobs that use the rest
+};
+
+} // namespace cuset

@@ -1,0 +1,133 @@
+#include "ui/shell/message_bar.h"
+
+#include <algorithm>
+
+#include <QEvent>
+#include <QFrame>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QStyle>
+#include <QToolButton>
+
+#include "ui/editor/color_scale.h"
+
+namespace cuset {
+namespace {
+
+constexpr int maxRows = 4;
+constexpr int maxUnits = 2000;
+
+} // namespace
+
+class MessageBar::Row : public QFrame {
+public:
+    Row(MessageKind kind, const QString& text, QWidget* parent)
+        : QFrame(parent)
+        , kind_(kind)
+        , label_(new QLabel(this))
+        , icon_(new QLabel(this)) {
+        label_->setTextFormat(Qt::PlainText);
+        label_->setText(text.left(maxUnits));
+        label_->setWordWrap(true);
+        label_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+        label_->setAccessibleName(kind == MessageKind::Error ? QObject::tr("Error")
+                                                             : QObject::tr("Message"));
+        const QStyle::StandardPixmap picture = kind == MessageKind::Error
+            ? QStyle::SP_MessageBoxCritical
+            : kind == MessageKind::Warning ? QStyle::SP_MessageBoxWarning
+                                           : QStyle::SP_MessageBoxInformation;
+        const int side = fontMetrics().height();
+        icon_->setPixmap(
+            style()->standardIcon(picture).pixmap(QSize(side, side), devicePixelRatioF()));
+        close_ = new QToolButton(this);
+        close_->setAutoRaise(true);
+        close_->setText(QStringLiteral("\u2715"));
+        close_->setAccessibleName(QObject::tr("Close this message"));
+        close_->setToolTip(QObject::tr("Close this message"));
+        auto* row = new QHBoxLayout(this);
+        const int gap = fontMetrics().height() / 2;
+        row->setContentsMargins(gap, gap / 2, gap / 2, gap / 2);
+        row->setSpacing(gap);
+        row->addWidget(icon_, 0, Qt::AlignTop);
+        row->addWidget(label_, 1);
+        row->addWidget(close_, 0, Qt::AlignTop);
+        setAutoFillBackground(true);
+        applyTheme();
+    }
+
+    MessageKind kind() const { return kind_; }
+    QString text() const { return label_->text(); }
+    QToolButton* closeButton() const { return close_; }
+
+protected:
+    void changeEvent(QEvent* event) override {
+        QFrame::changeEvent(event);
+        if (event->type() == QEvent::ApplicationPaletteChange)
+            applyTheme();
+    }
+
+private:
+    void applyTheme() {
+        QPalette colors = parentWidget()->palette();
+        const SeriesColors series = seriesColors(colors);
+        const QColor tint = kind_ == MessageKind::Error ? series.warning
+            : kind_ == MessageKind::Warning             ? series.sensitive
+                                                        : series.neutral;
+        colors.setColor(QPalette::Window, mixed(tint, colors.color(QPalette::Base), 0.16));
+        colors.setColor(QPalette::WindowText, colors.color(QPalette::Text));
+        setPalette(colors);
+    }
+
+    MessageKind kind_;
+    QLabel* label_;
+    QLabel* icon_;
+    QToolButton* close_;
+};
+
+MessageBar::MessageBar(QWidget* parent)
+    : QWidget(parent)
+    , layout_(new QVBoxLayout(this)) {
+    layout_->setContentsMargins(0, 0, 0, 0);
+    layout_->setSpacing(1);
+    setAccessibleName(tr("Messages"));
+    setVisible(false);
+}
+
+void MessageBar::show(MessageKind kind, const QString& text) {
+    const auto obsolete = [&](Row* row) {
+        return row->text() == text
+            || (kind == MessageKind::Information && row->kind() == MessageKind::Information);
+    };
+    const QList<Row*> rows = rows_;
+    for (Row* row : rows)
+        if (obsolete(row))
+            remove(row);
+    while (rows_.size() >= maxRows)
+        remove(rows_.first());
+    auto* row = new Row(kind, text, this);
+    connect(row->closeButton(), &QToolButton::clicked, this, [this, row] { remove(row); });
+    layout_->addWidget(row);
+    rows_.append(row);
+    setVisible(true);
+}
+
+void MessageBar::remove(Row* row) {
+    rows_.removeAll(row);
+    row->hide();
+    row->deleteLater();
+    setVisible(!rows_.isEmpty());
+}
+
+QStringList MessageBar::texts() const {
+    QStringList all;
+    for (const Row* row : rows_)
+        all += row->text();
+    return all;
+}
+
+void MessageBar::clear() {
+    while (!rows_.isEmpty())
+        remove(rows_.first());
+}
+
+} // namespace cuset

@@ -1,0 +1,257 @@
+#include "ui/shell/scoring_controller.h"
+
+#include <chrono>
+#include <filesystem>
+#include <utility>
+
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <QLocale>
+
+#include "core/io/score_file.h"
+#include "ui/shell/document_controller.h"
+
+namespace cuset {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+const QString channel = QStringLiteral("score");
+constexpr std::chrono::milliseconds partialInterval{400};
+constexpr int partialCostFactor = 20; // a snapshot may take a twentieth of the time
+
+std::filesystem::path toPath(const QString& path) {
+    return {QFile::encodeName(path).toStdString()};
+}
+
+// Hands out the scores so far, seldom enough that copying them costs little.
+class PartialScores {
+public:
+    PartialScores(const InferenceSession& session, const ScoringOptions& options,
+                  std::function<void(std::shared_ptr<const ScoreSet>)> deliver)
+        : builder_(session.provenance(options.score), options.score.top_k,
+                   [&session](std::int32_t id) { return session.tokenizer().token_bytes(id); })
+        , deliver_(std::move(deliver)) { }
+
+    void add(const ScoredSample& sample) {
+        builder_.add(sample);
+        const auto now = Clock::now();
+        if (now < next_)
+            return;
+        deliver_(builder_.snapshot());
+        const auto cost = Clock::now() - now;
+        next_ = Clock::now() + std::max<Clock::duration>(partialInterval, cost * partialCostFactor);
+    }
+
+private:
+    ScoreSetBuilder builder_;
+    std::function<void(std::shared_ptr<const ScoreSet>)> deliver_;
+    Clock::time_point next_{};
+};
+
+QString duration(double seconds) {
+    const auto whole = static_cast<qint64>(seconds + 0.5);
+    if (whole >= 3600)
+        return QStringLiteral("%1:%2:%3")
+            .arg(whole / 3600)
+            .arg(whole / 60 % 60, 2, 10, QLatin1Char('0'))
+            .arg(whole % 60, 2, 10, QLatin1Char('0'));
+    return QStringLiteral("%1:%2").arg(whole / 60).arg(whole % 60, 2, 10, QLatin1Char('0'));
+}
+
+bool sameSession(const SessionOptions& a, const SessionOptions& b) {
+    return a.device == b.device && a.dtype == b.dtype && a.threads == b.threads
+        && a.adapter == b.adapter;
+}
+
+} // namespace
+
+struct ScoringController::Session {
+    std::unique_ptr<InferenceSession> session;
+    std::string model;
+    SessionOptions options;
+};
+
+struct ScoringController::Result {
+    ScoreRun run;
+    ModelInfo model;
+    QString path; // where the scores were saved, "" if there are none
+    QString saveError; // why they were not
+};
+
+ScoringController::ScoringController(Workspace* workspace, QObject* parent)
+    : QObject(parent)
+    , workspace_(workspace)
+    , session_(std::make_shared<Session>())
+    , lane_(1) { }
+
+ScoringController::~ScoringController() = default;
+
+bool ScoringController::isRunning() const {
+    return lane_.isRunning(channel);
+}
+
+QString ScoringController::freeScorePath(const QString& wanted, const ScoreSet& scores) {
+    const QString suffix = QStringLiteral(".scores.safetensors");
+    const QString stem = wanted.left(wanted.size() - suffix.size());
+    const QString model =
+        QFileInfo(QString::fromStdString(scores.provenance().model)).completeBaseName();
+    for (int attempt = 0;; ++attempt) {
+        QString path = wanted;
+        if (attempt == 1)
+            path = QStringLiteral("%1.%2%3").arg(stem, model, suffix);
+        else if (attempt > 1)
+            path = QStringLiteral("%1.%2.%3%4").arg(stem, model).arg(attempt).arg(suffix);
+        if (!QFileInfo::exists(path))
+            return path;
+        try {
+            const auto old = read_score_file(toPath(path));
+            const bool sameModel =
+                old->provenance().model_sha256 == scores.provenance().model_sha256
+                && old->provenance().model == scores.provenance().model
+                && old->provenance().adapter == scores.provenance().adapter;
+            if (sameModel && old->sample_count() <= scores.sample_count())
+                return path;
+        } catch (const Error&) {
+            continue; // not ours to overwrite
+        }
+    }
+}
+
+ScoringController::Result
+ScoringController::work(Session& holder, const std::string& model, const ScoringOptions& options,
+                        const Dataset& dataset, const QString& path,
+                        const std::function<void(std::shared_ptr<const ScoreSet>)>& onPartial,
+                        RunControl& control) {
+    if (!holder.session || holder.model != model || !sameSession(holder.options, options.session)) {
+        holder.session.reset(); // two models at once might not fit
+        holder.session = std::make_unique<InferenceSession>(model, options.session, control);
+        holder.model = model;
+        holder.options = options.session;
+    }
+    InferenceSession& session = *holder.session;
+    PartialScores partial(session, options, onPartial);
+    Result result;
+    result.run = score_samples(
+        session, dataset.samples, options.score,
+        [&](const ScoredSample& sample) { partial.add(sample); }, control);
+    result.model = session.info();
+    if (!result.run.scores || result.run.scores->sample_count() == 0)
+        return result;
+    try {
+        const QString target = freeScorePath(path, *result.run.scores);
+        QDir().mkpath(QFileInfo(target).absolutePath());
+        write_score_file(toPath(target), *result.run.scores);
+        result.path = target;
+    } catch (const Error& error) {
+        result.saveError = QString::fromUtf8(error.what());
+    }
+    return result;
+}
+
+void ScoringController::start(const QString& modelPath, const ScoringOptions& options) {
+    const std::shared_ptr<const Dataset> dataset = workspace_->dataset();
+    if (!dataset || dataset->samples.empty() || modelPath.isEmpty())
+        return;
+    const QString path = DocumentController::scorePathFor(workspace_->datasetPaths());
+    // Partial scores come by themselves; those of an older job are not shown.
+    auto number = std::make_shared<quint64>(0);
+    const auto onPartial = [this, number, dataset](std::shared_ptr<const ScoreSet> scores) {
+        QMetaObject::invokeMethod(
+            this,
+            [this, number, dataset, scores] {
+                if (*number == job_ && isRunning() && workspace_->dataset() == dataset)
+                    workspace_->setScores(scores, {});
+            },
+            Qt::QueuedConnection);
+    };
+    sinceScoring_.invalidate();
+    job_ = lane_.start(
+        channel,
+        [holder = session_, model = QFile::encodeName(modelPath).toStdString(), options, dataset,
+         path, onPartial](RunControl& control) {
+            return work(*holder, model, options, *dataset, path, onPartial, control);
+        },
+        [this](JobOutcome<Result> outcome) { done(std::move(outcome)); },
+        [this](const Progress& state) { showProgress(state); });
+    *number = job_;
+    emit progress(-1, tr("Loading the model"));
+    emit started();
+}
+
+void ScoringController::stop() {
+    lane_.cancel(channel);
+    if (isRunning())
+        emit progress(-1, tr("Stopping"));
+}
+
+void ScoringController::showProgress(const Progress& state) {
+    const double share =
+        state.total > 0 ? static_cast<double>(state.done) / static_cast<double>(state.total) : -1;
+    const QLocale locale;
+    QString text = QString::fromStdString(state.stage);
+    if (!text.isEmpty())
+        text[0] = text[0].toUpper();
+    if (state.unit == "tokens" && state.total > 0) {
+        if (!sinceScoring_.isValid())
+            sinceScoring_.start();
+        const double seconds = static_cast<double>(sinceScoring_.elapsed()) / 1000;
+        text = tr("%1 of %2 tokens")
+                   .arg(locale.toString(static_cast<qlonglong>(state.done)),
+                        locale.toString(static_cast<qlonglong>(state.total)));
+        if (seconds > 0.5 && state.done > 0) {
+            const double rate = static_cast<double>(state.done) / seconds;
+            text += tr(", %1 tokens/s, %2 left")
+                        .arg(locale.toString(static_cast<qlonglong>(rate)),
+                             duration(static_cast<double>(state.total - state.done) / rate));
+        }
+    }
+    emit progress(share, text);
+}
+
+void ScoringController::done(JobOutcome<Result> outcome) {
+    if (const auto* error = std::get_if<1>(&outcome)) {
+        failed_ = true;
+        lastError_ = error->code();
+        emit message(MessageKind::Error, QString::fromUtf8(error->what()));
+    } else if (std::holds_alternative<Cancelled>(outcome)) {
+        emit message(MessageKind::Information, tr("Stopped before a sample was scored."));
+    } else {
+        report(std::get<0>(outcome));
+    }
+    emit finished();
+}
+
+void ScoringController::report(const Result& result) {
+    workspace_->setModel(result.model);
+    if (result.run.scores && workspace_->matches(*result.run.scores))
+        workspace_->setScores(result.run.scores, result.path);
+    const QString count =
+        tr("%n samples", nullptr,
+           static_cast<int>(result.run.scores ? result.run.scores->sample_count() : 0));
+    if (!result.saveError.isEmpty())
+        emit message(MessageKind::Error,
+                     tr("The scores are shown but not saved: %1").arg(result.saveError));
+    else if (result.path.isEmpty())
+        emit message(MessageKind::Warning, tr("No sample could be scored."));
+    else
+        emit message(MessageKind::Information,
+                     (result.run.stopped
+                          ? tr("Stopped. %1 scored so far with %2 in %3, saved as %4")
+                          : tr("%1 scored with %2 in %3, saved as %4"))
+                         .arg(count, QString::fromStdString(result.model.name),
+                              QString::fromStdString(result.model.dtype), result.path));
+    if (!result.run.skipped.empty())
+        emit message(MessageKind::Warning,
+                     tr("%n samples could not be scored; the first is %1: %2", nullptr,
+                        static_cast<int>(result.run.skipped.size()))
+                         .arg(QString::fromStdString(result.run.skipped.front().id),
+                              QString::fromStdString(result.run.skipped.front().reason)));
+    if (result.run.cut_samples > 0)
+        emit message(MessageKind::Warning,
+                     tr("%n samples are longer than the maximum length and were cut at their end.",
+                        nullptr, static_cast<int>(result.run.cut_samples)));
+}
+
+} // namespace cuset

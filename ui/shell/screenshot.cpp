@@ -1,0 +1,98 @@
+#include "ui/shell/screenshot.h"
+
+#include <cstdio>
+#include <utility>
+
+#include <QPixmap>
+
+#include "ui/state/navigation.h"
+
+namespace cuset {
+namespace {
+
+constexpr int checkInterval = 25; // ms
+constexpr int quietNeeded = 4; // checks in a row with nothing going on
+
+} // namespace
+
+Screenshot::Screenshot(MainWindow* window, ScreenshotRequest request, QObject* parent)
+    : QObject(parent)
+    , window_(window)
+    , request_(std::move(request)) {
+    connect(&timer_, &QTimer::timeout, this, &Screenshot::check);
+    timer_.start(checkInterval);
+}
+
+void Screenshot::check() {
+    quietChecks_ = window_->isSettled() ? quietChecks_ + 1 : 0;
+    if (quietChecks_ < quietNeeded)
+        return;
+    quietChecks_ = 0;
+    switch (step_) {
+    case Step::Load:
+        step_ = Step::Select;
+        if (request_.score
+            && window_->workspace()->scoredCount() < window_->workspace()->sampleCount())
+            window_->score();
+        break;
+    case Step::Select:
+        step_ = Step::Settle;
+        if (!select()) {
+            timer_.stop();
+            emit done(ExitCode::usage);
+        }
+        break;
+    case Step::Settle:
+        timer_.stop();
+        save();
+        break;
+    }
+}
+
+bool Screenshot::select() {
+    for (const QString& view : std::as_const(request_.views))
+        window_->showView(view);
+    Workspace* workspace = window_->workspace();
+    if (!request_.sample.isEmpty()) {
+        int row = 0;
+        while (row < workspace->sampleCount() && workspace->sampleId(row) != request_.sample)
+            ++row;
+        if (row == workspace->sampleCount()) {
+            std::fprintf(stderr, "cuset-studio: --sample %s: no such sample\n",
+                         qPrintable(request_.sample));
+            return false;
+        }
+        window_->selection()->setSample(row);
+    }
+    if (const auto& figures = window_->analysis()->figures()) {
+        int token = request_.token;
+        if (token < 0)
+            token = nextUncertainSensitive(*figures, -1);
+        if (token < 0)
+            token = lowestWindowAt(*figures);
+        if (token >= 0 && token < figures->count())
+            window_->selection()->setToken(token);
+    }
+    return true;
+}
+
+void Screenshot::save() {
+    const QStringList texts = window_->messages()->texts();
+    if (window_->outcome() != ExitCode::ok) {
+        std::fprintf(stderr, "cuset-studio: %s\n", qPrintable(texts.join(QLatin1Char('\n'))));
+        emit done(window_->outcome());
+        return;
+    }
+    if (!window_->grab().save(request_.file, "PNG")) {
+        std::fprintf(stderr,
+                     "cuset-studio: %s: cannot be written; check the folder, its permissions and "
+                     "the free space\n",
+                     qPrintable(request_.file));
+        emit done(ExitCode::disk);
+        return;
+    }
+    std::fprintf(stderr, "cuset-studio: picture saved as %s\n", qPrintable(request_.file));
+    emit done(ExitCode::ok);
+}
+
+} // namespace cuset

@@ -1,0 +1,69 @@
+// AnalysisState: everything derived from scores, thresholds and selection. Views read it and never
+// each other. The corpus' constant part is computed in the pool; a moved threshold is followed on
+// the GUI thread, at most once for each turn of the event loop.
+#pragma once
+
+#include <memory>
+
+#include <QObject>
+#include <QTimer>
+
+#include "core/analysis/corpus_summary.h"
+#include "core/cuda/structure.h"
+#include "ui/async/job_runner.h"
+#include "ui/state/mask_settings_state.h"
+#include "ui/state/selection_state.h"
+#include "ui/state/token_figures.h"
+#include "ui/state/workspace.h"
+
+namespace cuset {
+
+// What no threshold changes.
+struct CorpusAnalysis {
+    CorpusAnalyzer analyzer;
+    Density sensitive;
+    Density neutral;
+};
+
+class AnalysisState : public QObject {
+    Q_OBJECT
+public:
+    AnalysisState(Workspace* workspace, MaskSettingsState* settings, SelectionState* selection,
+                  JobRunner* pool, QObject* parent = nullptr);
+
+    // Null until there are scores and they have been looked through.
+    const CorpusAnalysis* corpus() const { return corpus_.get(); }
+    CorpusAnalysis* corpus() { return corpus_.get(); }
+    // A row's figures, or null while it is unscored or not looked through.
+    const SampleSummary* sample(int row) const;
+    // Of the selected sample; null if it is not scored.
+    const std::shared_ptr<const TokenFigures>& figures() const { return figures_; }
+    // Of the selected sample's response; null until found.
+    const std::shared_ptr<const CudaStructure>& structure() const { return structure_; }
+    // True when nothing is being computed or waits to be.
+    bool isSettled() const;
+
+signals:
+    void corpusReset(); // another corpus: densities, KS, all rows
+    void corpusChanged(); // the same corpus at other thresholds
+    void figuresChanged(); // the selected sample's numbers
+    void structureChanged(); // the selected sample's CUDA structure
+    void failed(const QString& message);
+
+private:
+    void rebuildCorpus();
+    void rebuildSample();
+    void refresh();
+    void findStructure();
+
+    Workspace* workspace_;
+    MaskSettingsState* settings_;
+    SelectionState* selection_;
+    JobRunner* pool_;
+    QTimer refreshTimer_;
+    std::unique_ptr<CorpusAnalysis> corpus_;
+    std::shared_ptr<const TokenFigures> figures_;
+    std::shared_ptr<const CudaStructure> structure_;
+};
+
+} // namespace cuset
