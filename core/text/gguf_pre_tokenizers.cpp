@@ -28,15 +28,15 @@ enum class Family {
 struct Name {
     std::string_view name;
     Family family;
-    bool ignore_merges = false, add_bos = false;
+    bool ignore_merges = false, add_bos = false, normal_form_c = false;
 };
 
 constexpr Name names[] = {
     {"gpt-2", Family::gpt2},
     {"gpt2", Family::gpt2},
     {"phi-2", Family::gpt2},
-    {"mpt", Family::gpt2},
-    {"olmo", Family::gpt2},
+    {"mpt", Family::gpt2, false, false, true},
+    {"olmo", Family::gpt2, false, false, true},
     {"jais", Family::gpt2},
     {"trillion", Family::gpt2},
     {"granite-docling", Family::gpt2},
@@ -55,7 +55,7 @@ constexpr Name names[] = {
     {"smollm", Family::digits_gpt2},
     {"starcoder", Family::digits_gpt2},
     {"refact", Family::digits_gpt2},
-    {"command-r", Family::digits_gpt2},
+    {"command-r", Family::digits_gpt2, false, false, true},
     {"codeshell", Family::digits_gpt2},
     {"exaone", Family::digits_gpt2},
     {"minerva-7b", Family::digits_gpt2},
@@ -106,9 +106,11 @@ constexpr std::string_view deepseek3_han =
     "[\xe4\xb8\x80-\xe9\xbe\xa5\xe3\x81\x80-\xe3\x82\x9f\xe3\x82\xa0-\xe3\x83\xbf]+";
 // Letters with case of the scripts that DeepSeek LLM's pattern lists.
 constexpr std::string_view deepseek_letters =
-    "\\s?[A-Za-zµÀ-ÖØ-öø-ƺƼ-ƿǄ-ʓʕ-ʯͰ-ͳͶͷͻ-ͽͿΆΈ-ΊΌΎ-ΡΣ-ϵϷ-ҁҊ-ԯԱ-ՖႠ-ჅᎠ-Ᏽᏸ-ᏽᲐ-ᲺᲽ-Ჿᴀ-"
+    "\\s?[A-Za-zµÀ-ÖØ-öø-ƺƼ-ƿǄ-ʓʕ-ʯͰ-ͳͶͷͻ-ͽͿΆΈ-ΊΌΎ-ΡΣ-ϵϷ-ҁҊ-ԯԱ-ՖႠ-ჅᎠ-Ᏽᏸ-ᏽᲐ-ᲺᲽ-"
+    "Ჿᴀ-"
     "ᴫᵫ-ᵷᵹ-ᶚḀ-ἕἘ-Ἕἠ-ὅὈ-Ὅὐ-ὗὙὛὝὟ-ώᾀ-ᾴᾶ-ᾼιῂ-ῄῆ-ῌῐ-ΐῖ-Ίῠ-Ῥῲ-ῴῶ-ῼℂℇℊ-ℓℕℙ-ℝℤΩℨK-ℭℯ-ℴℹℼ-ℿⅅ-ⅉⅎↃↄⰀ-ⱻⱾ-ⳤⳫ-"
-    "ⳮⳲⳳꙀ-ꙭꚀ-ꚛꜢ-ꝯꝱ-ꞇꞋ-ꞎꭰ-ꮿﬀ-ﬆﬓ-ﬗＡ-Ｚａ-ｚ𐐀-𐑏𐒰-𐓓𐓘-𐓻𐲀-𐲲𐳀-𐳲𑢠-"
+    "ⳮⳲⳳꙀ-ꙭꚀ-ꚛꜢ-ꝯꝱ-ꞇꞋ-ꞎꭰ-ꮿﬀ-ﬆﬓ-ﬗＡ-Ｚａ-ｚ𐐀-𐑏𐒰-𐓓𐓘-𐓻𐲀-𐲲𐳀-"
+    "𐳲𑢠-"
     "𑣟𞤀-𞥃]+";
 constexpr std::string_view deepseek_marks = "\\s?[!-/:-~！-／：-～‘-‟　-。]+";
 
@@ -172,7 +174,8 @@ NamedPreTokenizer find_pre_tokenizer(std::string_view name, const std::string& s
     NamedPreTokenizer out = steps_of(found->family);
     out.ignore_merges = found->ignore_merges;
     out.add_bos = found->add_bos;
-    out.normal_form_c = found->family == Family::qwen2 || found->family == Family::qwen35;
+    out.normal_form_c =
+        found->normal_form_c || found->family == Family::qwen2 || found->family == Family::qwen35;
     return out;
 }
 

@@ -56,8 +56,11 @@ const std::unordered_map<std::uint64_t, char32_t>& compositions() {
                 && combining_class(static_cast<char32_t>(parts[0])) == 0)
                 wholes.push_back({std::u32string(parts, parts + count), c});
         }
-        std::sort(wholes.begin(), wholes.end(),
-                  [](const Whole& a, const Whole& b) { return a.parts.size() < b.parts.size(); });
+        // In code point order where lengths are equal: a singleton (U+212B) stands behind what it
+        // decomposes to first.
+        std::stable_sort(wholes.begin(), wholes.end(), [](const Whole& a, const Whole& b) {
+            return a.parts.size() < b.parts.size();
+        });
         std::map<std::u32string, char32_t> by_parts;
         std::unordered_map<std::uint64_t, char32_t> pairs;
         for (const Whole& whole : wholes) {
