@@ -20,20 +20,21 @@ namespace cuset {
 
 struct SessionOptions {
     std::string device = "auto"; // auto, cpu, cuda, cuda:N
-    std::string dtype = "auto";  // auto, float32, bfloat16, float16; auto: bfloat16 where the processor has it
-    int threads = 0;             // 0: as many as there are cores
-    std::string adapter;         // folder of a PEFT LoRA adapter, or ""
+    std::string dtype =
+        "auto"; // auto, float32, bfloat16, float16; auto: bfloat16 where the processor has it
+    int threads = 0; // 0: as many as there are cores
+    std::string adapter; // folder of a PEFT LoRA adapter, or ""
     bool ignore_memory_limit = false; // load even if the estimate says that it does not fit
 };
 
 struct ModelInfo {
     std::string name;
     std::string path;
-    std::string family;          // llama, qwen2, qwen3, mistral, ...
+    std::string family; // llama, qwen2, qwen3, mistral, ...
     std::int64_t parameters = 0;
-    std::string stored_dtype;    // as stored, e.g. "BF16", "Q4_1"
-    std::string dtype;           // as computed with: float32, bfloat16, float16 ("" before loading)
-    std::string device;          // "cpu", "cuda:0" ("" before loading)
+    std::string stored_dtype; // as stored, e.g. "BF16", "Q4_1"
+    std::string dtype; // as computed with: float32, bfloat16, float16 ("" before loading)
+    std::string device; // "cpu", "cuda:0" ("" before loading)
     std::int32_t context_length = 0;
     std::int32_t vocabulary = 0;
     std::int32_t layers = 0, hidden = 0, heads = 0, kv_heads = 0;
@@ -53,8 +54,8 @@ struct MemoryEstimate {
 // Reads config and headers only. Throws Error like InferenceSession's constructor.
 ModelInfo inspect_model(const std::string& name_or_path);
 // One estimate for each device seen, for scoring at `max_length` tokens.
-std::vector<MemoryEstimate> estimate_memory(const std::string& name_or_path, const std::string& dtype,
-                                            std::int32_t max_length);
+std::vector<MemoryEstimate> estimate_memory(const std::string& name_or_path,
+                                            const std::string& dtype, std::int32_t max_length);
 
 // The tokenizer alone, without weights. Throws Error like InferenceSession's constructor.
 Tokenizer load_tokenizer(const std::string& name_or_path);
@@ -70,7 +71,7 @@ std::optional<ModelTemplate> load_chat_template(const std::string& name_or_path)
 
 struct PromptOptions {
     std::string chat_template = "auto"; // auto, none, or a Jinja file's path
-    std::int32_t max_length = 4096;     // tokens, prompt and response together
+    std::int32_t max_length = 4096; // tokens, prompt and response together
 };
 
 struct ScoreOptions {
@@ -91,7 +92,7 @@ struct GeneratedToken {
     std::int32_t id = 0;
     std::string bytes;
     float log_prob = 0; // of the model's own distribution, whatever the sampling
-    float entropy = 0;  // nats
+    float entropy = 0; // nats
     std::int32_t rank = 0;
     std::vector<std::int32_t> top_ids;
     std::vector<float> top_log_probs;
@@ -99,8 +100,10 @@ struct GeneratedToken {
 
 class InferenceSession {
 public:
-    // Loads. Throws Error (not_found, bad_format, unsupported, out_of_memory with the estimate, no_device), Cancelled.
-    InferenceSession(const std::string& name_or_path, const SessionOptions& options, RunControl& control);
+    // Loads. Throws Error (not_found, bad_format, unsupported, out_of_memory with the estimate,
+    // no_device), Cancelled.
+    InferenceSession(const std::string& name_or_path, const SessionOptions& options,
+                     RunControl& control);
     ~InferenceSession();
     InferenceSession(InferenceSession&&) noexcept;
     InferenceSession& operator=(InferenceSession&&) noexcept;
@@ -111,12 +114,16 @@ public:
 
     // The sample's prompt as the model sees it, before tokenising.
     std::string render_prompt(const Sample& sample, const PromptOptions& options) const;
-    // Throws Error(bad_value) if no response token is left within max_length, or the response is empty.
+    // Throws Error(bad_value) if no response token is left within max_length, or the response is
+    // empty.
     Encoding encode(const Sample& sample, const PromptOptions& options) const;
 
-    // Teacher-forced scores and CUDA labels of every response token. float32 statistics on any dtype.
-    // Calls control.checkpoint within long samples. Throws Error, Cancelled.
+    // Teacher-forced scores and CUDA labels of every response token. float32 statistics on any
+    // dtype. Calls control.checkpoint within long samples. Throws Error, Cancelled.
     ScoredSample score(const Sample& sample, const ScoreOptions& options, RunControl& control);
+    // The same as a part of more work: progress counts on from `tokens_before` of `tokens_total`.
+    ScoredSample score(const Sample& sample, const ScoreOptions& options,
+                       std::int64_t tokens_before, std::int64_t tokens_total, RunControl& control);
 
     // Continues `prompt_ids`; `on_token` sees each token as it comes and returns false to stop.
     std::vector<GeneratedToken> generate(const std::vector<std::int32_t>& prompt_ids,
@@ -140,20 +147,23 @@ struct ScoreRun {
     std::shared_ptr<const ScoreSet> scores;
     std::vector<SkippedSample> skipped;
     std::int64_t cut_samples = 0; // samples cut at max_length
-    bool stopped = false;         // a stop was asked for; scores hold what was done
+    bool stopped = false; // a stop was asked for; scores hold what was done
 };
 
-// Scores all samples; `on_sample` (may be empty) sees each as it is done, on the calling thread. A stop keeps what is
-// done. Samples that cannot be scored are skipped and listed. Progress: stage "scoring", unit "tokens".
-ScoreRun score_samples(InferenceSession& session, const std::vector<Sample>& samples, const ScoreOptions& options,
-                       const std::function<void(const ScoredSample&)>& on_sample, RunControl& control);
+// Scores all samples; `on_sample` (may be empty) sees each as it is done, on the calling thread. A
+// stop keeps what is done. Samples that cannot be scored are skipped and listed. Progress: stage
+// "scoring", unit "tokens".
+ScoreRun score_samples(InferenceSession& session, const std::vector<Sample>& samples,
+                       const ScoreOptions& options,
+                       const std::function<void(const ScoredSample&)>& on_sample,
+                       RunControl& control);
 
 // "0 cpu", "cuda:0 NVIDIA H200, 139 GiB": devices that can be used, cpu first.
 struct DeviceInfo {
-    std::string name;        // "cpu", "cuda:0"
+    std::string name; // "cpu", "cuda:0"
     std::string description;
     std::uint64_t total_bytes = 0, free_bytes = 0;
-    bool bfloat16 = false;   // in hardware
+    bool bfloat16 = false; // in hardware
 };
 std::vector<DeviceInfo> list_devices();
 std::string torch_version();

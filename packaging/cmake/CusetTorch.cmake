@@ -17,7 +17,7 @@ foreach(library c10 torch_cpu)
   add_library(torch::${library} SHARED IMPORTED)
   set_target_properties(torch::${library} PROPERTIES
     IMPORTED_LOCATION ${CUSET_TORCH_DIR}/lib/lib${library}.so
-    INTERFACE_SYSTEM_INCLUDE_DIRECTORIES
+    INTERFACE_INCLUDE_DIRECTORIES
       "${CUSET_TORCH_DIR}/include;${CUSET_TORCH_DIR}/include/torch/csrc/api/include")
 endforeach()
 

@@ -1,0 +1,59 @@
+#include "core/model/attention.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace cuset {
+namespace {
+
+constexpr std::int64_t block_rows = 1024; // bounds the mask of a windowed or continued sequence
+
+at::Tensor repeat_heads(const at::Tensor& t, std::int64_t heads) {
+    const std::int64_t group = heads / t.size(0);
+    return group == 1 ? t : at::repeat_interleave(t, group, 0);
+}
+
+// 0 where row `first_row + i` sees key `first_key + j`, else -infinity.
+at::Tensor visible_mask(std::int64_t first_row, std::int64_t rows, std::int64_t first_key,
+                        std::int64_t keys, std::int64_t window, const at::Tensor& like) {
+    const auto options = at::TensorOptions().dtype(at::kLong).device(like.device());
+    const at::Tensor row = at::arange(first_row, first_row + rows, options).unsqueeze(1);
+    const at::Tensor key = at::arange(first_key, first_key + keys, options).unsqueeze(0);
+    at::Tensor hidden = key > row;
+    if (window > 0)
+        hidden = hidden.logical_or(key <= row - window);
+    return at::zeros({rows, keys}, like.options())
+        .masked_fill_(hidden, -std::numeric_limits<double>::infinity());
+}
+
+at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                  const std::optional<at::Tensor>& mask, bool causal) {
+    return at::scaled_dot_product_attention(q.unsqueeze(0), k.unsqueeze(0), v.unsqueeze(0), mask,
+                                            0.0, causal)
+        .squeeze(0);
+}
+
+} // namespace
+
+at::Tensor causal_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                            std::int64_t past, std::int64_t window) {
+    const at::Tensor keys = repeat_heads(k, q.size(0)), values = repeat_heads(v, q.size(0));
+    const std::int64_t rows = q.size(1);
+    const bool windowed = window > 0 && window < past + rows;
+    if (!windowed && past == 0)
+        return attend(q, keys, values, std::nullopt, true);
+    if (!windowed && rows == 1)
+        return attend(q, keys, values, std::nullopt, false);
+    std::vector<at::Tensor> blocks;
+    for (std::int64_t i = 0; i < rows; i += block_rows) {
+        const std::int64_t n = std::min(block_rows, rows - i);
+        const std::int64_t first = windowed ? std::max<std::int64_t>(0, past + i - window + 1) : 0;
+        const std::int64_t count = past + i + n - first;
+        const at::Tensor mask = visible_mask(past + i, n, first, count, windowed ? window : 0, q);
+        blocks.push_back(attend(q.narrow(1, i, n), keys.narrow(1, first, count),
+                                values.narrow(1, first, count), mask, false));
+    }
+    return at::cat(blocks, 1);
+}
+
+} // namespace cuset

@@ -1,0 +1,218 @@
+#include "core/model/prompt_encoder.h"
+
+#include <algorithm>
+#include <mutex>
+
+#include "core/base/error.h"
+#include "core/io/atomic_file.h"
+
+namespace cuset {
+namespace {
+
+constexpr std::uint64_t template_limit = 4u << 20;
+
+std::string name_of(const Sample& sample) {
+    return sample.origin.empty() ? sample.id : sample.origin;
+}
+
+std::vector<ChatMessage> turns(const Sample& sample) {
+    if (!sample.messages.empty())
+        return sample.messages;
+    return {{"user", sample.prompt}};
+}
+
+std::string count(std::size_t n, const char* what) {
+    return std::to_string(n) + " " + what;
+}
+
+} // namespace
+
+struct PromptEncoder::FileTemplate {
+    std::mutex mutex;
+    std::string path;
+    std::unique_ptr<const ChatTemplate> chat;
+};
+
+PromptEncoder::PromptEncoder(const ModelFiles& files, const Tokenizer& tokenizer,
+                             std::vector<std::string>& warnings)
+    : tokenizer_(tokenizer)
+    , special_(files.special)
+    , eos_ids_(files.config.eos_ids)
+    , bos_id_(files.config.bos_id)
+    , vocabulary_(files.config.vocabulary)
+    , context_length_(files.config.context_length)
+    , file_(std::make_unique<FileTemplate>()) {
+    if (!special_.bos.empty())
+        if (const auto id = tokenizer.find_token(special_.bos))
+            bos_id_ = id;
+    if (tokenizer.vocabulary_size() > vocabulary_)
+        warnings.push_back("the tokenizer knows " + std::to_string(tokenizer.vocabulary_size())
+                           + " ids, the model " + std::to_string(vocabulary_)
+                           + "; samples that use the others are refused");
+    if (files.template_text.empty())
+        return;
+    try {
+        own_ = std::make_unique<const ChatTemplate>(files.template_text, files.template_source);
+        own_end_ = probe_end_token(*own_);
+    } catch (const Error& error) {
+        warnings.push_back("the chat template cannot be used: " + std::string(error.what()));
+    }
+}
+
+PromptEncoder::~PromptEncoder() = default;
+
+const ChatTemplate* PromptEncoder::choose(const PromptOptions& options) const {
+    if (options.chat_template == "none")
+        return nullptr;
+    if (options.chat_template == "auto")
+        return own_.get();
+    const std::lock_guard lock(file_->mutex);
+    if (!file_->chat || file_->path != options.chat_template) {
+        const std::string text = read_file(options.chat_template, template_limit);
+        file_->chat = std::make_unique<const ChatTemplate>(text, options.chat_template);
+        file_->path = options.chat_template;
+    }
+    return file_->chat.get();
+}
+
+TemplateContext PromptEncoder::context(const Sample& sample) const {
+    TemplateContext context;
+    context.bos_token = special_.bos;
+    context.eos_token = special_.eos;
+    context.pad_token = special_.pad;
+    context.unk_token = special_.unknown;
+    context.tools_json = sample.tools;
+    return context;
+}
+
+std::string PromptEncoder::render(const Sample& sample, const PromptOptions& options) const {
+    if (const ChatTemplate* chat = choose(options))
+        return chat->render(turns(sample), context(sample));
+    if (sample.messages.empty())
+        return sample.prompt;
+    std::string text;
+    for (const ChatMessage& message : sample.messages)
+        text += (text.empty() ? "" : "\n\n") + message.content;
+    return text;
+}
+
+// Renders a finished turn with a word that no template holds and looks for the first special token
+// behind it.
+std::optional<std::int32_t> PromptEncoder::probe_end_token(const ChatTemplate& chat) const {
+    const std::string word = "cuset-probe-of-the-end";
+    TemplateContext context = this->context({});
+    context.add_generation_prompt = false;
+    std::string text;
+    try {
+        text = chat.render({{"user", "a"}, {"assistant", word}}, context);
+    } catch (const Error&) {
+        return std::nullopt; // the model's own end token is the next guess
+    }
+    const std::size_t at = text.rfind(word);
+    if (at == std::string::npos)
+        return std::nullopt;
+    const std::string tail = text.substr(at + word.size());
+    for (std::int32_t id : tokenizer_.encode(tail, {.parse_special = true}).ids)
+        if (tokenizer_.is_special(id))
+            return id;
+    return std::nullopt;
+}
+
+std::optional<std::int32_t> PromptEncoder::end_token(const PromptOptions& options) const {
+    const ChatTemplate* chat = choose(options);
+    if (!chat)
+        return std::nullopt;
+    auto id = chat == own_.get() ? own_end_ : probe_end_token(*chat);
+    if (!id && !special_.eos.empty())
+        id = tokenizer_.find_token(special_.eos);
+    if (!id && !eos_ids_.empty())
+        id = eos_ids_.front();
+    return id;
+}
+
+Encoding PromptEncoder::prepared(const Sample& sample, std::int32_t limit) const {
+    const PreparedIds& given = sample.prepared;
+    const auto prompt = static_cast<std::size_t>(std::max(given.prompt_tokens, 0));
+    if (prompt < 1 || prompt >= given.ids.size())
+        throw Error(ErrorCode::bad_value,
+                    count(given.ids.size(), "ids with ") + count(prompt, "of the prompt")
+                        + ", needed at least one of each",
+                    name_of(sample));
+    Encoding encoding;
+    encoding.ids = given.ids;
+    encoding.response_begin = static_cast<std::int32_t>(prompt);
+    if (static_cast<std::size_t>(limit) < encoding.ids.size()) {
+        encoding.cut_tokens = static_cast<std::int64_t>(encoding.ids.size()) - limit;
+        encoding.ids.resize(static_cast<std::size_t>(limit));
+    }
+    std::int32_t end = 0;
+    for (std::size_t i = prompt; i < encoding.ids.size(); ++i) {
+        const std::int32_t begin = end;
+        end += static_cast<std::int32_t>(tokenizer_.token_bytes(encoding.ids[i]).size());
+        encoding.spans.push_back({begin, end});
+    }
+    return encoding;
+}
+
+Encoding PromptEncoder::encode(const Sample& sample, const PromptOptions& options) const {
+    const auto limit = static_cast<std::int32_t>(
+        std::min<std::int64_t>(std::max(options.max_length, 1), context_length_));
+    Encoding encoding;
+    if (!sample.prepared.ids.empty()) {
+        encoding = prepared(sample, limit);
+    } else {
+        if (sample.response.empty())
+            throw Error(ErrorCode::bad_value, "the response is empty", name_of(sample));
+        encoding.ids = tokenizer_.encode(render(sample, options), {.parse_special = true}).ids;
+        // Without a token before it the first response token has no probability.
+        if (encoding.ids.empty() && (bos_id_ || !eos_ids_.empty()))
+            encoding.ids.push_back(bos_id_ ? *bos_id_ : eos_ids_.front());
+        encoding.response_begin = static_cast<std::int32_t>(encoding.ids.size());
+        TokenizedText response = tokenizer_.encode(sample.response, {});
+        encoding.dropped_bytes = response.dropped_bytes;
+        encoding.ids.insert(encoding.ids.end(), response.ids.begin(), response.ids.end());
+        encoding.spans = std::move(response.spans);
+        if (const auto end = end_token(options)) {
+            const auto size = static_cast<std::int32_t>(sample.response.size());
+            encoding.ids.push_back(*end);
+            encoding.spans.push_back({size, size});
+        }
+        if (encoding.ids.size() > static_cast<std::size_t>(limit)) {
+            encoding.cut_tokens = static_cast<std::int64_t>(encoding.ids.size()) - limit;
+            encoding.ids.resize(static_cast<std::size_t>(limit));
+            const auto kept = std::max(0, limit - encoding.response_begin);
+            encoding.spans.resize(static_cast<std::size_t>(kept));
+        }
+    }
+    if (encoding.response_begin < 1)
+        throw Error(
+            ErrorCode::bad_value,
+            "the prompt is empty and the model has no begin token, so that nothing comes before "
+            "the response; give a prompt",
+            name_of(sample));
+    if (encoding.response_begin >= limit || encoding.spans.empty())
+        throw Error(ErrorCode::bad_value,
+                    "the prompt takes " + std::to_string(encoding.response_begin)
+                        + " tokens, so that no response token is left within "
+                        + std::to_string(limit),
+                    name_of(sample));
+    for (std::int32_t id : encoding.ids)
+        if (id < 0 || id >= vocabulary_)
+            throw Error(
+                ErrorCode::bad_value,
+                "token id " + std::to_string(id) + " is outside of the model's vocabulary of "
+                    + std::to_string(vocabulary_) + "; the tokenizer belongs to another model",
+                name_of(sample));
+    return encoding;
+}
+
+std::string prepared_response(const Sample& sample, const Tokenizer& tokenizer) {
+    std::string text;
+    const auto& ids = sample.prepared.ids;
+    for (auto i = static_cast<std::size_t>(std::max(sample.prepared.prompt_tokens, 0));
+         i < ids.size(); ++i)
+        text += tokenizer.token_bytes(ids[i]);
+    return text;
+}
+
+} // namespace cuset

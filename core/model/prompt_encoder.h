@@ -1,0 +1,54 @@
+// From a sample to token ids: the chat template, the seam between prompt and response, the end
+// token, the cut. Free of torch.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/data/sample.h"
+#include "core/model/inference_session.h"
+#include "core/model/model_files.h"
+#include "core/text/chat_template.h"
+#include "core/text/tokenizer.h"
+
+namespace cuset {
+
+class PromptEncoder {
+public:
+    // A template of the model that cannot be read is reported in `warnings` and counts as none.
+    PromptEncoder(const ModelFiles& files, const Tokenizer& tokenizer,
+                  std::vector<std::string>& warnings);
+    ~PromptEncoder();
+
+    const ChatTemplate* own_template() const { return own_.get(); }
+    std::string render(const Sample& sample, const PromptOptions& options) const;
+    // Throws Error(bad_value): an empty response, no room for it, ids outside the vocabulary.
+    Encoding encode(const Sample& sample, const PromptOptions& options) const;
+
+    // The token that the template puts after an assistant's turn, else the model's end token, else
+    // none.
+    std::optional<std::int32_t> end_token(const PromptOptions& options) const;
+
+private:
+    struct FileTemplate;
+    const ChatTemplate* choose(const PromptOptions& options) const;
+    TemplateContext context(const Sample& sample) const;
+    std::optional<std::int32_t> probe_end_token(const ChatTemplate& chat) const;
+    Encoding prepared(const Sample& sample, std::int32_t limit) const;
+
+    const Tokenizer& tokenizer_;
+    SpecialTokens special_;
+    std::vector<std::int32_t> eos_ids_;
+    std::optional<std::int32_t> bos_id_;
+    std::int64_t vocabulary_;
+    std::int64_t context_length_;
+    std::unique_ptr<const ChatTemplate> own_;
+    std::optional<std::int32_t> own_end_;
+    mutable std::unique_ptr<FileTemplate> file_; // the last template that was read from a file
+};
+
+// The text that prepared token ids stand for.
+std::string prepared_response(const Sample& sample, const Tokenizer& tokenizer);
+
+} // namespace cuset

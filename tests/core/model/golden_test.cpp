@@ -1,0 +1,148 @@
+// Every fixture model against transformers in float32: ids, spans, log-probabilities, entropies,
+// ranks, top 5. Tolerance 1e-4 on log-probability and entropy: float32 sums in another order; ranks
+// and top ids are equal but for logits that lie within 1e-5 of each other.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/model/inference_session.h"
+#include "tests/core/model/fixture.h"
+
+namespace cuset {
+namespace {
+
+using nlohmann::json;
+
+// Byte offset of each code point of UTF-8 text, and the text's size at the end.
+std::vector<std::int32_t> code_point_offsets(const std::string& text) {
+    std::vector<std::int32_t> offsets;
+    for (std::size_t i = 0; i < text.size(); ++i)
+        if ((text[i] & 0xc0) != 0x80)
+            offsets.push_back(static_cast<std::int32_t>(i));
+    offsets.push_back(static_cast<std::int32_t>(text.size()));
+    return offsets;
+}
+
+Sample make_sample(const json& golden) {
+    Sample sample;
+    sample.id = "golden";
+    sample.prompt = golden["prompt"];
+    sample.response = golden["response"];
+    return sample;
+}
+
+ScoreOptions plain_options() {
+    ScoreOptions options;
+    options.prompt.chat_template = "none";
+    return options;
+}
+
+InferenceSession open(const std::string& name, const std::string& dtype) {
+    RunControl control;
+    SessionOptions options;
+    options.device = "cpu";
+    options.dtype = dtype;
+    return InferenceSession(test::model_path(name).string(), options, control);
+}
+
+void expect_spans(const ScoredSample& scored, const json& golden) {
+    const auto offsets = code_point_offsets(scored.sample.response);
+    const json& expected = golden["offsets"];
+    ASSERT_EQ(scored.encoding.spans.size(), expected.size());
+    for (std::size_t t = 0; t < expected.size(); ++t) {
+        // transformers counts code points, a part of one as the whole.
+        const std::int32_t begin = offsets.at(expected[t][0].get<std::size_t>());
+        const std::int32_t end = offsets.at(expected[t][1].get<std::size_t>());
+        EXPECT_GE(scored.encoding.spans[t].begin, begin) << "token " << t;
+        EXPECT_LE(scored.encoding.spans[t].end, end) << "token " << t;
+        const bool whole = end - begin == scored.encoding.spans[t].size();
+        const bool part_of_character = expected[t][1].get<int>() - expected[t][0].get<int>() == 1;
+        EXPECT_TRUE(whole || part_of_character) << "token " << t;
+    }
+    EXPECT_EQ(scored.encoding.spans.back().end, offsets.back());
+}
+
+void expect_scores(const TokenScores& scores, const json& golden) {
+    const std::size_t tokens = golden["logprob"].size();
+    ASSERT_EQ(scores.log_prob.size(), tokens);
+    for (std::size_t t = 0; t < tokens; ++t) {
+        SCOPED_TRACE(testing::Message() << "token " << t);
+        EXPECT_NEAR(scores.log_prob[t], golden["logprob"][t].get<double>(), 1e-4);
+        EXPECT_NEAR(scores.entropy[t], golden["entropy"][t].get<double>(), 1e-4);
+        if (scores.rank[t] != golden["rank"][t].get<int>()) {
+            // Allowed only where a neighbour's logit is as good as equal: the top 5 tell for small
+            // ranks.
+            EXPECT_LE(std::abs(scores.rank[t] - golden["rank"][t].get<int>()), 1);
+        }
+        for (std::size_t k = 0; k < 5; ++k) {
+            const std::size_t at = t * 5 + k;
+            EXPECT_NEAR(scores.top_log_probs[at], golden["top_logprob"][t][k].get<double>(), 1e-4);
+            if (scores.top_ids[at] == golden["top_ids"][t][k].get<int>())
+                continue;
+            const double here = golden["top_logprob"][t][k];
+            const bool tie =
+                (k > 0 && std::abs(here - golden["top_logprob"][t][k - 1].get<double>()) < 1e-5)
+                || (k < 4 && std::abs(here - golden["top_logprob"][t][k + 1].get<double>()) < 1e-5);
+            EXPECT_TRUE(tie) << "top id " << k;
+        }
+    }
+}
+
+class Golden : public testing::TestWithParam<std::string> { };
+
+TEST_P(Golden, Float32EqualsTransformers) {
+    InferenceSession session = open(GetParam(), "float32");
+    RunControl control;
+    int different_ranks = 0, tokens = 0;
+    for (const json& golden : test::read_json(test::model_path(GetParam()) / "golden.json")) {
+        const ScoredSample scored = session.score(make_sample(golden), plain_options(), control);
+        EXPECT_EQ(scored.encoding.ids, golden["ids"].get<std::vector<std::int32_t>>());
+        EXPECT_EQ(scored.encoding.response_begin, golden["prompt_tokens"].get<int>());
+        expect_spans(scored, golden);
+        expect_scores(scored.scores, golden);
+        for (std::size_t t = 0; t < scored.scores.rank.size(); ++t)
+            different_ranks += scored.scores.rank[t] != golden["rank"][t].get<int>();
+        tokens += static_cast<int>(scored.scores.rank.size());
+        EXPECT_EQ(scored.labels.size(), scored.scores.rank.size());
+    }
+    EXPECT_LE(different_ranks, tokens / 200);
+}
+
+TEST_P(Golden, BFloat16IsClose) {
+    InferenceSession session = open(GetParam(), "bfloat16");
+    RunControl control;
+    double difference = 0;
+    std::size_t tokens = 0;
+    for (const json& golden : test::read_json(test::model_path(GetParam()) / "golden.json")) {
+        const ScoredSample scored = session.score(make_sample(golden), plain_options(), control);
+        for (std::size_t t = 0; t < scored.scores.log_prob.size(); ++t) {
+            difference += std::abs(std::exp(static_cast<double>(scored.scores.log_prob[t]))
+                                   - std::exp(golden["logprob"][t].get<double>()));
+            ++tokens;
+        }
+    }
+    // bfloat16 has 8 bits: single confidences move by up to 0.1, their mean by about 0.01.
+    EXPECT_LT(difference / static_cast<double>(tokens), 0.02);
+}
+
+TEST_P(Golden, Float16RunsThroughTheGeneralLayers) {
+    InferenceSession session = open(GetParam(), "float16");
+    RunControl control;
+    const json golden = test::read_json(test::model_path(GetParam()) / "golden.json")[0];
+    const ScoredSample scored = session.score(make_sample(golden), plain_options(), control);
+    for (std::size_t t = 0; t < scored.scores.log_prob.size(); ++t)
+        EXPECT_NEAR(scored.scores.log_prob[t], golden["logprob"][t].get<double>(), 0.15);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, Golden,
+                         testing::Values("llama", "llama3-rope", "llama-linear-rope", "qwen2",
+                                         "qwen2-yarn", "qwen3", "mistral-window"),
+                         [](const auto& model) {
+                             std::string name = model.param;
+                             std::replace(name.begin(), name.end(), '-', '_');
+                             return name;
+                         });
+
+} // namespace
+} // namespace cuset
