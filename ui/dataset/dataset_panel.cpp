@@ -1,5 +1,7 @@
 #include "ui/dataset/dataset_panel.h"
 
+#include <algorithm>
+
 #include <QHeaderView>
 #include <QTimer>
 #include <QVBoxLayout>
@@ -64,9 +66,14 @@ void DatasetPanel::build() {
     header->setHighlightSections(false);
     header->setMinimumSectionSize(fontMetrics().height());
     header->setSectionsMovable(true);
-    const int digit = fontMetrics().horizontalAdvance(QLatin1Char('0'));
-    for (int column = 0; column < SampleTableModel::ColumnCount; ++column)
-        header->resizeSection(column, digit * (column == SampleTableModel::Id ? 20 : 7));
+    const QFontMetrics metrics = fontMetrics();
+    for (int column = 1; column < SampleTableModel::ColumnCount; ++column) {
+        const QString title =
+            model_->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
+        const int text = std::max(metrics.horizontalAdvance(title),
+                                  metrics.horizontalAdvance(QStringLiteral("0.00")));
+        header->resizeSection(column, text + metrics.height());
+    }
     header->setSectionResizeMode(SampleTableModel::Id, QHeaderView::Stretch);
     for (const int column : {SampleTableModel::Confident, SampleTableModel::MeanMask,
                              SampleTableModel::LowestWindow, SampleTableModel::Mean})

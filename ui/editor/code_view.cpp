@@ -106,6 +106,7 @@ void CodeView::setUpMargins() {
     setMarginType(kernelMargin, SymbolMargin);
     setMarginMarkerMask(kernelMargin,
                         (1 << kernelMarker) | (1 << launchMarker) | (1 << lowestMarker));
+    setMarginMarkerMask(signMargin, 0);
     markerDefine(LeftRectangle, kernelMarker);
     markerDefine(SmallRectangle, launchMarker);
     markerDefine(RightTriangle, lowestMarker);

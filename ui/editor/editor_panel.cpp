@@ -279,6 +279,7 @@ void EditorPanel::showLegend() {
         readableStrength(map_, colors.color(QPalette::Base), code_->textColors(), wantedStrength));
     const ColorMode mode = colorMode(colorBy_);
     legend_->setToolTip(plainToolTip(mode.explanation));
+    kinds_->setVisible(colorBy_ != ColorBy::Region); // the legend names the kinds then
     std::vector<Legend::Swatch> swatches;
     if (colorBy_ == ColorBy::Region) {
         for (int kind = 0; kind < sensitive_kind_count; ++kind) {

@@ -31,6 +31,11 @@ std::string_view bytesOf(const TokenFigures& figures, int token) {
                            static_cast<std::size_t>(span.size()));
 }
 
+// A token's text with its blanks visible: most tokens begin with one.
+QString tokenLabel(std::string_view bytes) {
+    return visibleText(bytes, maxTokenUnits).replace(QLatin1Char(' '), QChar(0x00b7));
+}
+
 QString hexBytes(std::string_view bytes) {
     const std::string_view head = bytes.substr(0, 12);
     const QByteArray raw(head.data(), static_cast<qsizetype>(head.size()));
@@ -220,7 +225,7 @@ void TokenPanel::showToken() {
 void TokenPanel::showText(const TokenFigures& figures, int token) {
     const std::string_view bytes = bytesOf(figures, token);
     const bool end = figures.spans()[static_cast<std::size_t>(token)].empty();
-    text_->setText(visibleText(bytes, maxTokenUnits) + (end ? tr("  (end of turn)") : QString()));
+    text_->setText(tokenLabel(bytes) + (end ? tr("  (end of turn)") : QString()));
     identity_->setText(tr("token %1 of %2, id %3, bytes %4")
                            .arg(token + 1)
                            .arg(figures.count())
@@ -260,7 +265,7 @@ void TokenPanel::showAlternatives(const TokenFigures& figures, int token) {
     const auto logs = figures.alternativeLogProbabilities(token);
     const auto label = [&](std::int32_t id) {
         const auto text = figures.scores().token_text(id);
-        return text ? visibleText(*text, maxTokenUnits) : tr("id %1").arg(id);
+        return text ? tokenLabel(*text) : tr("id %1").arg(id);
     };
     bool target = false;
     for (std::size_t k = 0; k < ids.size() && rows.size() < shownAlternatives; ++k) {
@@ -271,7 +276,7 @@ void TokenPanel::showAlternatives(const TokenFigures& figures, int token) {
     if (!target) {
         if (rows.size() == shownAlternatives)
             rows.pop_back();
-        rows.push_back({visibleText(bytesOf(figures, token), maxTokenUnits),
+        rows.push_back({tokenLabel(bytesOf(figures, token)),
                         static_cast<double>(figures.confidence()[static_cast<std::size_t>(token)]),
                         true});
     }

@@ -57,7 +57,7 @@ int CommandPalette::score(const QString& pattern, const QString& text) {
         if (at < 0)
             return 0;
         const bool begins = at == 0 || !text[at - 1].isLetterOrNumber();
-        total += 1 + (at == last + 1 ? 4 : 0) + (begins ? 6 : 0);
+        total += 1 + (last >= 0 && at == last + 1 ? 8 : 0) + (begins ? 4 : 0);
         last = at++;
     }
     return total;

@@ -117,10 +117,12 @@ void DocumentController::openData(const QStringList& paths) {
                 emit message(MessageKind::Warning, opened->scoresProblem);
             if (opened->scores && workspace_->matches(*opened->scores)) {
                 workspace_->setScores(opened->scores, opened->scoresPath);
-                emit message(MessageKind::Information,
-                             tr("Scores of %1 found beside the data: %2")
-                                 .arg(QString::fromStdString(opened->scores->provenance().model),
-                                      opened->scoresPath));
+                emit message(
+                    MessageKind::Information,
+                    tr("Scores of %1 found beside the data: %2")
+                        .arg(QFileInfo(QString::fromStdString(opened->scores->provenance().model))
+                                 .fileName(),
+                             opened->scoresPath));
             }
             emit dataOpened(paths);
         });

@@ -139,6 +139,11 @@ void MainWindow::buildAnalysisMenu() {
                                [this] { nextLowWindow(); });
     nextLowAction_->setIconText(tr("Low window"));
     nextLowAction_->setToolTip(tr("Next window below the neutral mean (F8)"));
+    addAction(menu, tr("S&weep of thresholds"), QStringLiteral("F9"), [this] {
+        auto* sweep = findChild<QDockWidget*>(QStringLiteral("sweep"));
+        sweep->show();
+        sweep->raise();
+    });
     menu->addSeparator();
     addAction(menu, tr("&Next sample"), QStringLiteral("Alt+Down"), [this] { samples_->step(1); });
     addAction(menu, tr("&Previous sample"), QStringLiteral("Alt+Up"),

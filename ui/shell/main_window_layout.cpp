@@ -3,6 +3,7 @@
 
 #include <QHBoxLayout>
 #include <QScrollArea>
+#include <QScrollBar>
 #include <QToolBar>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -21,7 +22,8 @@ QScrollArea* scrollable(QWidget* widget, QWidget* parent) {
     area->setWidgetResizable(true);
     area->setFrameShape(QFrame::NoFrame);
     area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    area->setMinimumWidth(widget->minimumSizeHint().width());
+    area->setMinimumWidth(widget->minimumSizeHint().width()
+                          + area->verticalScrollBar()->sizeHint().width());
     return area;
 }
 
@@ -71,9 +73,8 @@ void MainWindow::buildDocks() {
     samples_ = new DatasetPanel(&workspace_, analysis_, &selection_, this);
     model_ = new ModelPanel(&workspace_, &pool_, this);
     addDock(QStringLiteral("samples"), tr("Samples"), samples_, Qt::LeftDockWidgetArea);
-    QDockWidget* thresholds =
-        addDock(QStringLiteral("thresholds"), tr("Thresholds"),
-                scrollable(new MaskPanel(&mask_, this), this), Qt::RightDockWidgetArea);
+    QDockWidget* thresholds = addDock(QStringLiteral("thresholds"), tr("Thresholds"),
+                                      new MaskPanel(&mask_, this), Qt::RightDockWidgetArea);
     QDockWidget* summary =
         addDock(QStringLiteral("summary"), tr("Summary"),
                 scrollable(new SummaryPanel(analysis_, this), this), Qt::RightDockWidgetArea);
@@ -97,7 +98,7 @@ void MainWindow::buildDocks() {
     QDockWidget* sweep =
         addDock(QStringLiteral("sweep"), tr("Sweep"), charts_->sweep(), Qt::BottomDockWidgetArea);
     tabifyDockWidget(density, sweep);
-    density->raise();
+    sweep->hide(); // so that the charts' titles stand in one line
     connect(sweep, &QDockWidget::visibilityChanged, charts_, &ChartBinder::setSweepVisible);
 }
 
@@ -113,14 +114,14 @@ void MainWindow::applyProportions() {
     const int em = fontMetrics().height();
     const int wide = width();
     resizeDocks({find("samples"), find("thresholds")},
-                {std::clamp(wide * 21 / 100, em * 17, em * 26),
+                {std::clamp(wide * 22 / 100, em * 19, em * 27),
                  std::clamp(wide * 18 / 100, em * 16, em * 21)},
                 Qt::Horizontal);
     resizeDocks({find("token"), find("density")},
                 {em * 7, std::clamp(height() * 24 / 100, em * 11, em * 20)}, Qt::Vertical);
     resizeDocks({find("density"), find("windows"), find("tokens")},
                 {wide * 30 / 100, wide * 33 / 100, wide * 37 / 100}, Qt::Horizontal);
-    resizeDocks({find("thresholds"), find("summary")}, {em * 15, em * 22}, Qt::Vertical);
+    resizeDocks({find("thresholds"), find("summary")}, {em * 14, em * 22}, Qt::Vertical);
 }
 
 void MainWindow::buildToolBar() {

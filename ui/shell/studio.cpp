@@ -129,6 +129,11 @@ bool hasDisplay() {
 
 int run(int argc, char** argv, const Arguments& arguments) {
     const bool picture = !arguments.screenshot.isEmpty();
+    if (picture) // what Qt says of the offscreen platform's gaps helps nobody
+        qInstallMessageHandler([](QtMsgType type, const QMessageLogContext&, const QString& text) {
+            if (type == QtCriticalMsg || type == QtFatalMsg)
+                std::fprintf(stderr, "cuset-studio: %s\n", qPrintable(text));
+        });
     if (picture && !qEnvironmentVariableIsSet("QT_QPA_PLATFORM"))
         qputenv("QT_QPA_PLATFORM", "offscreen");
     if (!hasDisplay()) {
