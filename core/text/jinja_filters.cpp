@@ -88,18 +88,6 @@ Value to_json(Interpreter& interpreter, const Value& value, const Arguments& arg
     return Value(std::move(text));
 }
 
-std::string escaped(const std::string& text) {
-    std::string out;
-    for (const char c : text)
-        out += c == '&' ? "&amp;"
-            : c == '<'  ? "&lt;"
-            : c == '>'  ? "&gt;"
-            : c == '"'  ? "&#34;"
-            : c == '\'' ? "&#39;"
-                        : std::string(1, c);
-    return out;
-}
-
 Value joined(Interpreter& interpreter, const Value& value, const Arguments& arguments) {
     const Reader reader("join", arguments);
     const std::string separator = reader.text(0, "d", "");
@@ -213,6 +201,11 @@ Value smallest(Interpreter& interpreter, const Value& value, const Arguments& ar
     return best;
 }
 
+// Nothing for a value that is false, as jinja2's map and select have it.
+List items_or_none(Interpreter& interpreter, const Value& value) {
+    return value.truthy() ? interpreter.iterate(value) : List{};
+}
+
 Value mapped(Interpreter& interpreter, const Value& value, const Arguments& arguments) {
     const Reader reader("map", arguments);
     const bool by_attribute = arguments.positional.empty();
@@ -220,20 +213,20 @@ Value mapped(Interpreter& interpreter, const Value& value, const Arguments& argu
     if (by_attribute) {
         const Value path = reader.require(0, "attribute");
         const Value* fallback = reader.find(1, "default");
-        for (const Value& item : interpreter.iterate(value)) {
+        for (const Value& item : items_or_none(interpreter, value)) {
             interpreter.charge(1);
             out.push_back(follow(interpreter, item, path, fallback));
         }
-        return Value::list(std::move(out));
+        return Value::generator(std::move(out));
     }
     Arguments rest{List(arguments.positional.begin() + 1, arguments.positional.end()),
                    arguments.named};
     const std::string filter = to_text(arguments.positional[0]);
-    for (const Value& item : interpreter.iterate(value)) {
+    for (const Value& item : items_or_none(interpreter, value)) {
         interpreter.charge(1);
         out.push_back(interpreter.filter(filter, item, rest));
     }
-    return Value::list(std::move(out));
+    return Value::generator(std::move(out));
 }
 
 // select, reject, selectattr, rejectattr.
@@ -247,7 +240,7 @@ Value selected(Interpreter& interpreter, const Value& value, const Arguments& ar
     for (std::size_t i = skip + 1; i < arguments.positional.size(); ++i)
         rest.positional.push_back(arguments.positional[i]);
     List out;
-    for (const Value& item : interpreter.iterate(value)) {
+    for (const Value& item : items_or_none(interpreter, value)) {
         interpreter.charge(1);
         const Value subject =
             by_attribute ? follow(interpreter, item, arguments.positional[0], nullptr) : item;
@@ -257,7 +250,7 @@ Value selected(Interpreter& interpreter, const Value& value, const Arguments& ar
         if (holds == wanted)
             out.push_back(item);
     }
-    return Value::list(std::move(out));
+    return Value::generator(std::move(out));
 }
 
 Value unique(Interpreter& interpreter, const Value& value, const Arguments& arguments) {
@@ -276,7 +269,7 @@ Value unique(Interpreter& interpreter, const Value& value, const Arguments& argu
         keys.push_back(key);
         out.push_back(item);
     }
-    return Value::list(std::move(out));
+    return Value::generator(std::move(out));
 }
 
 Value grouped(Interpreter& interpreter, const Value& value, const Arguments& arguments) {
@@ -322,7 +315,7 @@ Value batched(Interpreter& interpreter, const Value& value, const Arguments& arg
             batch.push_back(*fill);
         out.push_back(Value::list(std::move(batch)));
     }
-    return Value::list(std::move(out));
+    return Value::generator(std::move(out));
 }
 
 Value sliced(Interpreter& interpreter, const Value& value, const Arguments& arguments) {
@@ -344,7 +337,7 @@ Value sliced(Interpreter& interpreter, const Value& value, const Arguments& argu
         at += length;
         out.push_back(Value::list(std::move(part)));
     }
-    return Value::list(std::move(out));
+    return Value::generator(std::move(out));
 }
 
 Value rounded(Interpreter&, const Value& value, const Arguments& arguments) {
@@ -437,7 +430,7 @@ Value reversed(Interpreter& interpreter, const Value& value, const Arguments&) {
     List items = interpreter.iterate(value);
     std::reverse(items.begin(), items.end());
     if (!value.is_string())
-        return Value::list(std::move(items));
+        return Value::generator(std::move(items));
     std::string text;
     for (const Value& item : items)
         text += item.string();
@@ -511,10 +504,11 @@ Value url_encoded(Interpreter&, const Value& value, const Arguments&) {
 
 Value items_of(Interpreter& interpreter, const Value& value, const Arguments&) {
     if (value.is_undefined())
-        return Value::list({});
+        return Value::generator({});
     if (!value.is_dict())
         fail("can only get item pairs from a mapping");
-    return interpreter.call(*find_method(value, "items"), {});
+    return Value::generator(
+        interpreter.iterate(interpreter.call(*find_method(value, "items"), {})));
 }
 
 Value first_or_last(Interpreter& interpreter, const Value& value, bool first) {
@@ -534,8 +528,12 @@ constexpr Filter to_string_filter = [](Interpreter&, const Value& v, const Argum
     return Value(to_text(v));
 };
 constexpr Filter escape_filter = [](Interpreter& i, const Value& v, const Arguments&) {
-    i.charge_bytes(to_text(v).size());
-    return Value(escaped(to_text(v)));
+    std::string text = to_escaped(v);
+    i.charge_bytes(text.size());
+    return Value::markup(std::move(text));
+};
+constexpr Filter safe_filter = [](Interpreter&, const Value& v, const Arguments&) {
+    return Value::markup(to_text(v));
 };
 constexpr Filter trim_filter = [](Interpreter&, const Value& v, const Arguments& a) {
     const std::string set = Reader("trim", a).text(0, "chars", "");
@@ -599,7 +597,7 @@ constexpr NamedFilter filters[]{
     {"replace", replaced},
     {"reverse", reversed},
     {"round", rounded},
-    {"safe", to_string_filter},
+    {"safe", safe_filter},
     {"select",
      [](Interpreter& i, const Value& v, const Arguments& a) {
          return selected(i, v, a, true, false);
@@ -680,7 +678,7 @@ constexpr NamedTest tests[]{
      }},
     {"callable",
      [](Interpreter&, const Value& v, const Arguments&) {
-         return v.kind() == Value::Kind::function;
+         return v.kind() == Value::Kind::function || v.is_undefined(); // Undefined has a __call__
      }},
     {"defined", [](Interpreter&, const Value& v, const Arguments&) { return !v.is_undefined(); }},
     {"divisibleby",
@@ -717,7 +715,8 @@ constexpr NamedTest tests[]{
      }},
     {"iterable",
      [](Interpreter&, const Value& v, const Arguments&) {
-         return v.is_string() || v.is_sequence() || v.is_dict() || v.is_undefined();
+         return v.is_string() || v.is_sequence() || v.is_dict() || v.is_undefined()
+             || v.kind() == Value::Kind::generator;
      }},
     {"le", is_at_most},
     {"lessthan", is_less},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <cstdio>
 #include <optional>
 
@@ -12,6 +13,7 @@ namespace cuset::jinja {
 namespace {
 
 constexpr int widest = 10'000;
+constexpr std::size_t manual_numbering = SIZE_MAX;
 
 [[noreturn]] void fail(const std::string& message) {
     throw Error(ErrorCode::bad_value, message);
@@ -210,6 +212,11 @@ Value brace_field(Interpreter& interpreter, std::string_view field, const Argume
     const bool numbered = !first.empty()
         && std::all_of(first.begin(), first.end(), [](char c) { return c >= '0' && c <= '9'; });
     if (first.empty() || numbered) {
+        // As in Python, {} and {0} do not mix.
+        if (first.empty() ? next == manual_numbering : next != 0 && next != manual_numbering)
+            fail("cannot switch between manual field specification and automatic field numbering");
+        if (numbered)
+            next = manual_numbering;
         std::size_t digits = 0;
         const std::size_t index =
             first.empty() ? next++ : static_cast<std::size_t>(read_number(first, digits));

@@ -25,16 +25,16 @@ namespace {
     fail("cannot use '" + op + "' between " + x.type_name() + " and " + y.type_name());
 }
 
-std::int64_t checked(bool overflow, std::int64_t result) {
+// Python's integers have no limit; ours do, and say so.
+void require_no(bool overflow) {
     if (overflow)
         fail("integer result is too large");
-    return result;
 }
 
 std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
     if (b == 0)
         fail("division by zero");
-    checked(a == INT64_MIN && b == -1, 0);
+    require_no(a == INT64_MIN && b == -1);
     const std::int64_t quotient = a / b;
     return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
 }
@@ -43,10 +43,10 @@ std::int64_t integer_power(std::int64_t base, std::int64_t exponent) {
     std::int64_t result = 1;
     while (exponent > 0) {
         if (exponent & 1)
-            checked(__builtin_mul_overflow(result, base, &result), 0);
+            require_no(__builtin_mul_overflow(result, base, &result));
         exponent >>= 1;
         if (exponent > 0)
-            checked(__builtin_mul_overflow(base, base, &base), 0);
+            require_no(__builtin_mul_overflow(base, base, &base));
     }
     return result;
 }
@@ -54,12 +54,14 @@ std::int64_t integer_power(std::int64_t base, std::int64_t exponent) {
 Value integer_arithmetic(char op, std::int64_t a, std::int64_t b) {
     std::int64_t result = 0;
     if (op == '+')
-        return Value(checked(__builtin_add_overflow(a, b, &result), result));
-    if (op == '-')
-        return Value(checked(__builtin_sub_overflow(a, b, &result), result));
-    if (op == '*')
-        return Value(checked(__builtin_mul_overflow(a, b, &result), result));
-    return Value(a - floor_divide(a, b) * b); // '%'
+        require_no(__builtin_add_overflow(a, b, &result));
+    else if (op == '-')
+        require_no(__builtin_sub_overflow(a, b, &result));
+    else if (op == '*')
+        require_no(__builtin_mul_overflow(a, b, &result));
+    else // '%'
+        result = a - floor_divide(a, b) * b;
+    return Value(result);
 }
 
 Value real_arithmetic(const std::string& op, double a, double b) {
@@ -585,7 +587,7 @@ Value Interpreter::evaluate_binary(const Expression& expression) {
         return x.truthy() ? x : evaluate(*expression.operands[1]);
     const Value y = evaluate(*expression.operands[1]);
     if (op == "~") {
-        std::string text = to_text(x) + to_text(y);
+        std::string text = to_text(x) + to_text(y); // markup or not: automatic escaping is off
         charge_bytes(text.size());
         return Value(std::move(text));
     }
@@ -599,10 +601,8 @@ Value Interpreter::evaluate_binary(const Expression& expression) {
             return integer_arithmetic(op[0], x.integer(), y.integer());
         return real_arithmetic(op, x.number(), y.number());
     }
-    if (op == "+" && x.is_string() && y.is_string()) {
-        charge_bytes(x.string().size() + y.string().size());
-        return Value(x.string() + y.string());
-    }
+    if (op == "+" && x.is_string() && y.is_string())
+        return joined_text(x, y);
     if (op == "+" && x.is_sequence() && x.kind() == y.kind()) {
         charge_bytes((x.items().size() + y.items().size()) * sizeof(Value));
         List items = x.items();
@@ -636,6 +636,13 @@ Value Interpreter::evaluate_binary(const Expression& expression) {
     if (op == "%" && x.is_string())
         return filter("format", x, {y.kind() == Value::Kind::tuple ? y.items() : List{y}});
     fail_operands(op, x, y);
+}
+
+Value Interpreter::joined_text(const Value& x, const Value& y) {
+    const bool markup = x.is_markup() || y.is_markup();
+    std::string text = markup ? to_escaped(x) + to_escaped(y) : to_text(x) + to_text(y);
+    charge_bytes(text.size());
+    return markup ? Value::markup(std::move(text)) : Value(std::move(text));
 }
 
 Value Interpreter::evaluate_comparison(const Expression& expression) {
@@ -688,6 +695,7 @@ List Interpreter::iterate(const Value& value) {
         return {};
     case Value::Kind::list:
     case Value::Kind::tuple:
+    case Value::Kind::generator:
         charge(value.items().size() / 8);
         return value.items();
     case Value::Kind::dict: {

@@ -72,6 +72,7 @@ private:
     Value evaluate_slice(const Value& object, const Expression& slice);
     Value evaluate_unary(const Expression& expression);
     Value evaluate_binary(const Expression& expression);
+    Value joined_text(const Value& x, const Value& y);
     Value evaluate_comparison(const Expression& expression);
     bool contains(const Value& container, const Value& value);
     Arguments evaluate_arguments(const Expression& expression);

@@ -42,7 +42,7 @@ Value::Value(std::shared_ptr<Namespace> name_space)
     , data_(std::move(name_space)) { }
 
 int Value::depth() const {
-    if (is_sequence())
+    if (is_sequence() || kind_ == Kind::generator)
         return std::get<ListPointer>(data_)->depth;
     if (is_dict())
         return std::get<DictPointer>(data_)->depth;
@@ -77,6 +77,16 @@ Value Value::list(List items) {
 
 Value Value::tuple(List items) {
     return make_list(std::move(items), Kind::tuple);
+}
+
+Value Value::markup(std::string text) {
+    Value value(std::move(text));
+    value.markup_ = true;
+    return value;
+}
+
+Value Value::generator(List items) {
+    return make_list(std::move(items), Kind::generator);
 }
 
 Value Value::dict(Dict items) {
@@ -125,15 +135,16 @@ bool Value::truthy() const {
         return !entries().empty();
     case Kind::function:
     case Kind::name_space:
+    case Kind::generator:
         break;
     }
     return true;
 }
 
 std::string Value::type_name() const {
-    static constexpr std::array<const char*, 11> names{"Undefined", "NoneType", "bool",     "int",
-                                                       "float",     "str",      "list",     "tuple",
-                                                       "dict",      "function", "Namespace"};
+    static constexpr std::array<const char*, 12> names{
+        "Undefined", "NoneType", "bool", "int",      "float",     "str",
+        "list",      "tuple",    "dict", "function", "Namespace", "generator"};
     return names[static_cast<std::size_t>(kind_)];
 }
 
@@ -165,6 +176,8 @@ bool equal(const Value& x, const Value& y) {
                 return equal(entry.first, other.first) && equal(entry.second, other.second);
             });
         });
+    case Value::Kind::generator:
+        return &x.items() == &y.items();
     case Value::Kind::function:
         return &x.function() == &y.function();
     case Value::Kind::name_space:
@@ -277,6 +290,8 @@ std::string to_repr(const Value& value) {
             + "}";
     case Value::Kind::function:
         return "<function " + value.function().name + ">";
+    case Value::Kind::generator:
+        return "<generator>";
     case Value::Kind::name_space:
         break;
     }
@@ -289,6 +304,34 @@ std::string to_text(const Value& value) {
     if (value.is_undefined())
         return {};
     return to_repr(value);
+}
+
+std::string to_escaped(const Value& value) {
+    if (value.is_markup())
+        return value.string();
+    std::string out;
+    for (const char c : to_text(value)) {
+        switch (c) {
+        case '&':
+            out += "&amp;";
+            break;
+        case '<':
+            out += "&lt;";
+            break;
+        case '>':
+            out += "&gt;";
+            break;
+        case '"':
+            out += "&#34;";
+            break;
+        case '\'':
+            out += "&#39;";
+            break;
+        default:
+            out += c;
+        }
+    }
+    return out;
 }
 
 namespace {

@@ -55,7 +55,8 @@ public:
         tuple,
         dict,
         function,
-        name_space
+        name_space,
+        generator // what map, select and their kin give: only good for going through
     };
 
     Value() = default; // undefined
@@ -71,6 +72,9 @@ public:
     // far.
     static Value list(List items);
     static Value tuple(List items);
+    // Text that `safe` or `escape` made: joining it with other text escapes the other.
+    static Value markup(std::string text);
+    static Value generator(List items);
     static Value dict(Dict items);
     explicit Value(std::shared_ptr<const Function> function);
     explicit Value(std::shared_ptr<Namespace> name_space);
@@ -81,6 +85,7 @@ public:
     bool is_undefined() const { return kind_ == Kind::undefined; }
     bool is_none() const { return kind_ == Kind::none; }
     bool is_string() const { return kind_ == Kind::string; }
+    bool is_markup() const { return markup_; }
     bool is_sequence() const { return kind_ == Kind::list || kind_ == Kind::tuple; }
     bool is_dict() const { return kind_ == Kind::dict; }
     bool is_integer() const {
@@ -122,6 +127,7 @@ private:
     int depth() const;
 
     Kind kind_ = Kind::undefined;
+    bool markup_ = false;
     std::variant<std::monostate, bool, std::int64_t, double, StringPointer, ListPointer,
                  DictPointer, std::shared_ptr<const Function>, std::shared_ptr<Namespace>>
         data_;
@@ -133,6 +139,8 @@ bool equal(const Value& x, const Value& y);
 int compare(const Value& x, const Value& y);
 // str(x) and repr(x).
 std::string to_text(const Value& value);
+// str(x) made safe for HTML; markup is safe as it stands.
+std::string to_escaped(const Value& value);
 std::string to_repr(const Value& value);
 // json.dumps(x, ensure_ascii=ensure_ascii, indent=indent, separators=..., sort_keys=sort_keys).
 // indent < 0: None.

@@ -1,6 +1,7 @@
-// Renders chat templates for tests/reference/template_differential.py: a JSON object a line on standard input
-// ({"template", "messages", "tools", "variables", "add_generation_prompt", "now"}), a line of JSON ({"text"} or {"error"}) for
-// each on standard output.
+// Renders chat templates for tests/reference/template_differential.py: a JSON object a line on
+// standard input
+// ({"template", "messages", "tools", "variables", "add_generation_prompt", "now"}), a line of JSON
+// ({"text"} or {"error"}) for each on standard output.
 #include <cstdio>
 #include <iostream>
 #include <string>
@@ -25,7 +26,8 @@ int main() {
                 context.variables_json = request["variables"].dump();
             context.add_generation_prompt = request.value("add_generation_prompt", true);
             context.now = request.value("now", "");
-            const cuset::ChatTemplate chat_template(request["template"].get<std::string>(), "template");
+            const cuset::ChatTemplate chat_template(request["template"].get<std::string>(),
+                                                    "template");
             answer["text"] = chat_template.render_json(request["messages"].dump(), context);
         } catch (const cuset::Error& error) {
             answer["error"] = error.what();
