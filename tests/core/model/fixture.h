@@ -40,8 +40,7 @@ public:
         if (!mkdtemp(pattern.data()))
             throw std::runtime_error("no temporary folder");
         path_ = pattern;
-        std::filesystem::copy(model_path(name), path_,
-                              std::filesystem::copy_options::overwrite_existing);
+        std::filesystem::copy(model_path(name), path_, std::filesystem::copy_options::recursive);
     }
     ~ModelCopy() { std::filesystem::remove_all(path_); }
     ModelCopy(const ModelCopy&) = delete;
