@@ -51,6 +51,8 @@ public:
     // Asks a channel's job to stop and drops whatever it would deliver.
     void abandon(const QString& channel);
     bool isRunning(const QString& channel) const { return current_.count(channel) != 0; }
+    // Waits for all workers to end, without delivering; false if they did not within the time.
+    bool waitForWorkers(int milliseconds) { return pool_.waitForDone(milliseconds); }
     bool isIdle() const { return current_.empty(); }
 
 signals:

@@ -119,6 +119,7 @@ void EditorPanel::connectAll() {
     connect(workspace_, &Workspace::samplesReset, this, &EditorPanel::showSample);
     connect(selection_, &SelectionState::sampleChanged, this, &EditorPanel::showSample);
     connect(analysis_, &AnalysisState::figuresChanged, this, &EditorPanel::showFigures);
+    connect(analysis_, &AnalysisState::corpusReset, this, &EditorPanel::showFigures);
     connect(analysis_, &AnalysisState::structureChanged, this, &EditorPanel::showRegions);
     connect(selection_, &SelectionState::tokenChanged, this, [this](int token) {
         showSelection();
@@ -273,7 +274,9 @@ void EditorPanel::showLegend() {
     const MaskSettings settings =
         analysis_->figures() ? analysis_->figures()->settings() : MaskSettings{};
     const QPalette colors = code_->palette();
-    scale_ = colorScaleFor(colorBy_, map_, settings);
+    const double largestWeight =
+        analysis_->corpus() ? analysis_->corpus()->analyzer.summary().weight.max : 1;
+    scale_ = colorScaleFor(colorBy_, map_, settings, largestWeight);
     scale_.setPaper(
         colors.color(QPalette::Base),
         readableStrength(map_, colors.color(QPalette::Base), code_->textColors(), wantedStrength));

@@ -86,14 +86,16 @@ double tokenValue(const TokenFigures& figures, int t, ColorBy by) {
     return 0;
 }
 
-ColorScale colorScaleFor(ColorBy by, ColorMap map, const MaskSettings& settings) {
+ColorScale colorScaleFor(ColorBy by, ColorMap map, const MaskSettings& settings,
+                         double largestWeight) {
     const double most = (settings.confidence_mask || !settings.cuda_mask ? 1.0 : 0.0)
         + (settings.cuda_mask ? settings.lambda : 0.0);
     switch (by) {
     case ColorBy::Mask:
+        return {map, 0, most};
     case ColorBy::Weight:
     case ColorBy::Push:
-        return {map, 0, most};
+        return {map, 0, most * (largestWeight > 0 ? largestWeight : 1)};
     case ColorBy::Entropy:
         return {map, 0, maxEntropyShown};
     case ColorBy::Rank:

@@ -27,8 +27,10 @@ ColorMode colorMode(ColorBy by);
 
 // The number that `by` shows for token t; not defined for Region.
 double tokenValue(const TokenFigures& figures, int t, ColorBy by);
-// Its range for the legend. Entropy and rank are shown up to the values that still tell something.
-ColorScale colorScaleFor(ColorBy by, ColorMap map, const MaskSettings& settings);
+// Its range for the legend. Entropy and rank are shown up to the values that still tell something;
+// what a sample's weight multiplies goes up to the largest weight of the corpus.
+ColorScale colorScaleFor(ColorBy by, ColorMap map, const MaskSettings& settings,
+                         double largestWeight);
 
 // One opaque colour a token, [T]; an invalid colour leaves a token unpainted. The scale's paper and
 // strength decide how readable text on top stays.

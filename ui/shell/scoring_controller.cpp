@@ -1,5 +1,6 @@
 #include "ui/shell/scoring_controller.h"
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <utility>
@@ -50,6 +51,21 @@ private:
     Clock::time_point next_{};
 };
 
+// Set while a model is being loaded, however that ends.
+class LoadingMark {
+public:
+    explicit LoadingMark(std::atomic<bool>& flag)
+        : flag_(flag) {
+        flag_ = true;
+    }
+    ~LoadingMark() { flag_ = false; }
+    LoadingMark(const LoadingMark&) = delete;
+    LoadingMark& operator=(const LoadingMark&) = delete;
+
+private:
+    std::atomic<bool>& flag_;
+};
+
 QString duration(double seconds) {
     const auto whole = static_cast<qint64>(seconds + 0.5);
     if (whole >= 3600)
@@ -71,6 +87,7 @@ struct ScoringController::Session {
     std::unique_ptr<InferenceSession> session;
     std::string model;
     SessionOptions options;
+    std::atomic<bool> loading{false}; // read by the GUI thread
 };
 
 struct ScoringController::Result {
@@ -126,6 +143,7 @@ ScoringController::work(Session& holder, const std::string& model, const Scoring
                         RunControl& control) {
     if (!holder.session || holder.model != model || !sameSession(holder.options, options.session)) {
         holder.session.reset(); // two models at once might not fit
+        const LoadingMark mark(holder.loading);
         holder.session = std::make_unique<InferenceSession>(model, options.session, control);
         holder.model = model;
         holder.options = options.session;
@@ -178,6 +196,11 @@ void ScoringController::start(const QString& modelPath, const ScoringOptions& op
     *number = job_;
     emit progress(-1, tr("Loading the model"));
     emit started();
+}
+
+bool ScoringController::finish(int milliseconds) {
+    lane_.cancelAll();
+    return lane_.waitForWorkers(milliseconds) || !session_->loading;
 }
 
 void ScoringController::stop() {

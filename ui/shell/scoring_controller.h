@@ -30,6 +30,9 @@ public:
     void start(const QString& modelPath, const ScoringOptions& options);
     void stop();
     bool isRunning() const;
+    // Asks the work to stop and waits for it. False if it is still loading a model after that time:
+    // there is nothing to lose then, and a busy machine may take long over one large tensor.
+    bool finish(int milliseconds);
     ErrorCode lastError() const { return lastError_; }
     bool hasFailed() const { return failed_; }
 

@@ -1,6 +1,7 @@
 #include "ui/shell/studio.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <optional>
 
@@ -16,6 +17,9 @@
 
 namespace cuset {
 namespace {
+
+// The longest a closed window waits for a model that is being loaded.
+constexpr int closeTimeout = 1500; // ms
 
 constexpr int asInt(ExitCode code) {
     return static_cast<int>(code);
@@ -127,6 +131,14 @@ bool hasDisplay() {
         || !qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY");
 }
 
+// The event loop, and the end of the work it leaves behind.
+int execute(MainWindow& window) {
+    const int code = QApplication::exec();
+    if (!window.scoring()->finish(closeTimeout))
+        std::_Exit(code); // no file is open for writing, and settings are saved
+    return code;
+}
+
 int run(int argc, char** argv, const Arguments& arguments) {
     const bool picture = !arguments.screenshot.isEmpty();
     if (picture) // what Qt says of the offscreen platform's gaps helps nobody
@@ -153,7 +165,14 @@ int run(int argc, char** argv, const Arguments& arguments) {
     if (picture && settings.isEmpty())
         settings = scratch.filePath(QStringLiteral("settings.json"));
     MainWindow window(settings);
-    const QuitSignals signalsToQuit([&window] { window.close(); }, &application);
+    QApplication::setQuitOnLastWindowClosed(!picture);
+    const QuitSignals signalsToQuit(
+        [&window, picture] {
+            window.close();
+            if (picture)
+                QApplication::exit(asInt(ExitCode::cancelled));
+        },
+        &application);
     if (picture) {
         window.setAppearance(QStringLiteral("light"));
         window.resize(arguments.size.isValid() ? arguments.size : QSize(1600, 1000));
@@ -169,7 +188,7 @@ int run(int argc, char** argv, const Arguments& arguments) {
     if (!picture) {
         for (const QString& view : arguments.views)
             window.showView(view);
-        return QApplication::exec();
+        return execute(window);
     }
     bool hasModel = !arguments.model.isEmpty();
     for (const QString& file : arguments.files)
@@ -179,7 +198,7 @@ int run(int argc, char** argv, const Arguments& arguments) {
         {arguments.screenshot, arguments.views, arguments.sample, arguments.token, hasModel});
     QObject::connect(&screenshot, &Screenshot::done, &application,
                      [](ExitCode code) { QApplication::exit(asInt(code)); });
-    return QApplication::exec();
+    return execute(window);
 }
 
 } // namespace
