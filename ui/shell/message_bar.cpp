@@ -1,6 +1,6 @@
 #include "ui/shell/message_bar.h"
 
-#include <algorithm>
+#include <utility>
 
 #include <QEvent>
 #include <QFrame>
@@ -59,14 +59,6 @@ public:
     QString text() const { return label_->text(); }
     QToolButton* closeButton() const { return close_; }
 
-protected:
-    void changeEvent(QEvent* event) override {
-        QFrame::changeEvent(event);
-        if (event->type() == QEvent::ApplicationPaletteChange)
-            applyTheme();
-    }
-
-private:
     void applyTheme() {
         QPalette colors = parentWidget()->palette();
         const SeriesColors series = seriesColors(colors);
@@ -78,6 +70,7 @@ private:
         setPalette(colors);
     }
 
+private:
     MessageKind kind_;
     QLabel* label_;
     QLabel* icon_;
@@ -116,6 +109,13 @@ void MessageBar::remove(Row* row) {
     row->hide();
     row->deleteLater();
     setVisible(!rows_.isEmpty());
+}
+
+void MessageBar::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange)
+        for (Row* row : std::as_const(rows_))
+            row->applyTheme();
 }
 
 QStringList MessageBar::texts() const {

@@ -20,6 +20,9 @@ public:
     QStringList texts() const; // newest last
     void clear();
 
+protected:
+    void changeEvent(QEvent* event) override;
+
 private:
     class Row;
     void remove(Row* row);
