@@ -96,7 +96,7 @@ public:
         for (const GgufTensor& tensor : file_.tensors()) {
             std::string kind(ggml_type_name(tensor.type));
             for (std::int64_t n : tensor.shape)
-                kind += "," + std::to_string(n);
+                kind.append(1, ',').append(std::to_string(n));
             see(tensor.name, kind, tensor.bytes);
         }
     }

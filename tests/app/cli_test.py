@@ -1,0 +1,292 @@
+#!/usr/bin/env python3
+"""The command line as a process: what it prints, where, and how it ends. CUSET names the program."""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import struct
+import subprocess
+import tempfile
+import time
+import unittest
+
+CUSET = os.environ["CUSET"]
+DATA = pathlib.Path(__file__).resolve().parent.parent / "data"
+MODEL = DATA / "models" / "llama"
+SHARDED = DATA / "models" / "qwen2-yarn"
+KERNEL = "__global__ void k(float* a) {\n    a[threadIdx.x] = 1.0f;\n}\nvoid f(float* a) { k<<<1, 32>>>(a); }\n"
+
+OK, FAILURE, USAGE, BAD_INPUT, NO_DEVICE, DISK, CANCELLED = 0, 1, 2, 3, 4, 5, 130
+
+
+def run(*arguments, stdin=None, **options):
+    return subprocess.run([CUSET, *map(str, arguments)], input=stdin, capture_output=True, timeout=120, **options)
+
+
+class Process(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="cuset cli 'test' "))  # blanks and quotes in every path
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def file(self, name, content):
+        path = self.folder / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    def copy_model(self, source=MODEL):
+        target = self.folder / "model"
+        shutil.copytree(source, target)
+        return target
+
+    def samples(self, *responses):
+        lines = [json.dumps({"id": f"s{i}", "prompt": "Write a kernel.", "response": r}) for i, r in enumerate(responses)]
+        return self.file("samples.jsonl", "\n".join(lines) + "\n")
+
+    def score(self, model=MODEL, data=None, *options):
+        out = self.folder / "out.scores.safetensors"
+        data = data or self.samples(KERNEL)
+        return run("score", model, data, "-o", out, "--template", "none", "--dtype", "float32", *options), out
+
+    def assert_refused(self, result, code, *words):
+        message = result.stderr.decode("utf-8")
+        self.assertEqual(result.returncode, code, message)
+        self.assertTrue(message.startswith("cuset: ") or "\ncuset: " in message or code == USAGE, message)
+        for word in words:
+            self.assertIn(word, message)
+        self.assertEqual(result.stdout, b"")
+
+
+class MainJob(Process):
+    def test_score_then_analyze(self):
+        result, out = self.score(MODEL, self.samples(KERNEL, "int x;\n"))
+        self.assertEqual(result.returncode, OK, result.stderr.decode())
+        self.assertEqual(result.stdout, b"")
+        analysis = run("analyze", out, "--json")
+        self.assertEqual(analysis.returncode, OK, analysis.stderr.decode())
+        figures = json.loads(analysis.stdout)
+        self.assertEqual(figures["samples"], 2)
+        self.assertEqual({"samples", "tokens", "tau", "lambda", "window", "confidence", "ks", "mask", "difficulty", "weight",
+                          "low_confidence"} - set(figures), set())
+        self.assertEqual(figures["confidence"]["all"]["count"], figures["tokens"])
+        self.assertAlmostEqual(figures["weight"]["mean"], 1 - figures["difficulty"]["mean"], places=6)
+
+    def test_per_sample_files(self):
+        _, out = self.score(MODEL, self.samples(KERNEL, "int x;\n"))
+        for name in ["rows.csv", "rows.jsonl"]:
+            rows = self.folder / name
+            result = run("analyze", out, "--per-sample", "-o", rows)
+            self.assertEqual(result.returncode, OK, result.stderr.decode())
+            lines = rows.read_text().splitlines()
+            self.assertEqual(len(lines), 3 if name.endswith("csv") else 2)
+        self.assertEqual((self.folder / "rows.csv").read_text().splitlines()[0],
+                         "id,tokens,mean_confidence,difficulty,weight,min_window_begin,confident_share,cuda_share")
+        self.assert_refused(run("analyze", out, "--per-sample", "-o", self.folder / "rows.txt"), USAGE, ".csv or .jsonl")
+
+    def test_a_formula_in_an_id_is_not_one_in_csv(self):
+        data = self.file("d.jsonl", json.dumps({"id": "=1+1,\"x\"", "prompt": "p", "response": KERNEL}))
+        _, out = self.score(MODEL, data)
+        rows = run("analyze", out, "--per-sample", "-o", "-").stdout.decode().splitlines()
+        self.assertTrue(rows[1].startswith("\"'=1+1,\"\"x\"\"\","), rows[1])
+
+    def test_sweep_and_compare(self):
+        _, out = self.score()
+        sweep = run("sweep", out, "--tau", "0.1,0.5", "--lambda", "1", "--window", "8,16", "--json")
+        points = json.loads(sweep.stdout)
+        self.assertEqual([(p["tau"], p["window"]) for p in points], [(0.1, 8), (0.1, 16), (0.5, 8), (0.5, 16)])
+        same = json.loads(run("compare", out, out, "--json").stdout)
+        self.assertEqual(same["all"]["confidence"], 0)
+        self.assertEqual(same["warnings"], [])
+
+    def test_tokenize_covers_the_text_without_gaps(self):
+        text = "// größe 🧮\r\n\tint x = 1234;\n"
+        out = json.loads(run("tokenize", MODEL, "-", "--json", stdin=text.encode()).stdout)
+        self.assertEqual(len(out["ids"]), len(out["spans"]))
+        self.assertEqual(out["spans"][0][0], 0)
+        self.assertEqual(out["spans"][-1][1], len(text.encode()))
+        for before, after in zip(out["spans"], out["spans"][1:]):
+            self.assertEqual(before[1], after[0])
+
+    def test_regions(self):
+        source = self.file("k.cu", KERNEL)
+        line = json.loads(run("regions", source, "--json").stdout)
+        self.assertEqual(line["kernels"][0]["name"], "k")
+        self.assertEqual(KERNEL[slice(*line["launches"][0]["config"])], "<<<1, 32>>>")
+        self.assertIn("thread_index", {span["kind"] for span in line["spans"]})
+        self.assertIn(b"thread_index", run("regions", source, "--explain").stdout)
+
+    def test_template_renders_messages(self):
+        messages = self.file("m.json", json.dumps([{"role": "user", "content": "hi"}]))
+        result = run("template", DATA / "models" / "qwen3", messages)
+        self.assertEqual(result.returncode, OK, result.stderr.decode())
+        self.assertIn("<|im_start|>user\nhi<|im_end|>", result.stdout.decode())
+        self.assert_refused(run("template", MODEL, messages), BAD_INPUT, "chat template")
+
+    def test_info_models_doctor(self):
+        info = json.loads(run("info", MODEL, "--json").stdout)
+        self.assertEqual(info["family"], "llama")
+        self.assertGreater(info["parameters"], 0)
+        self.assertIn("weights_bytes", info["memory"][0])
+        empty = {**os.environ, "HF_HUB_CACHE": str(self.folder)}
+        self.assertEqual(json.loads(run("models", "--json", env=empty).stdout), [])
+        self.assertTrue(all("name" in finding for finding in json.loads(run("doctor", "--json").stdout)))
+
+    def test_generate(self):
+        result = run("generate", MODEL, "--prompt", "__global__ void", "--template", "none", "--max-tokens", 5, "--json",
+                     "--dtype", "float32")
+        out = json.loads(result.stdout)
+        self.assertLessEqual(len(out["tokens"]), 5)
+        self.assertTrue(all(t["logprob"] <= 0 and t["rank"] == 0 for t in out["tokens"]))
+
+    def test_help_and_version(self):
+        for arguments in [["--help"], ["--version"], ["score", "--help"], ["regions", "--help"]]:
+            result = run(*arguments)
+            self.assertEqual(result.returncode, OK)
+            self.assertTrue(result.stdout)
+
+
+class BadInput(Process):
+    """Each message names the file, the thing, what was found and what was needed; nothing is written or lost."""
+
+    def assert_nothing_written(self, out):
+        self.assertFalse(out.exists())
+        self.assertEqual([p for p in self.folder.iterdir() if "scores" in p.name], [])
+
+    def refuse_model(self, model, *words, code=BAD_INPUT):
+        result, out = self.score(model)
+        self.assert_refused(result, code, *words)
+        self.assert_nothing_written(out)
+
+    def refuse_data(self, data, *words):
+        result, out = self.score(MODEL, data)
+        self.assert_refused(result, BAD_INPUT, *words)
+        self.assert_nothing_written(out)
+
+    def test_usage(self):
+        self.assert_refused(run("score"), USAGE, "MODEL")
+        self.assert_refused(run(), USAGE)
+        self.assert_refused(run("nothing"), USAGE)
+        self.assert_refused(run("analyze", "x", "--tau", "2"), USAGE, "--tau")
+
+    def test_missing_files(self):
+        self.refuse_model(self.folder / "none", "none")
+        self.refuse_data(self.folder / "none.jsonl", "none.jsonl")
+        self.assert_refused(run("analyze", self.folder / "none.safetensors"), BAD_INPUT, "none.safetensors")
+
+    def test_empty_files(self):
+        self.refuse_data(self.file("empty.jsonl", ""), "empty.jsonl")
+        self.assert_refused(run("analyze", self.file("empty.safetensors", "")), BAD_INPUT, "empty.safetensors")
+        model = self.copy_model()
+        (model / "model.safetensors").write_bytes(b"")
+        self.refuse_model(model, "model.safetensors")
+
+    def test_half_a_shard(self):
+        model = self.copy_model(SHARDED)
+        shard = sorted(model.glob("*.safetensors"))[2]
+        shard.write_bytes(shard.read_bytes()[: shard.stat().st_size // 2])
+        self.refuse_model(model, shard.name)
+
+    def test_missing_shard(self):
+        model = self.copy_model(SHARDED)
+        shard = sorted(model.glob("*.safetensors"))[1]
+        shard.unlink()
+        self.refuse_model(model, shard.name)
+
+    def change_config(self, **changes):
+        model = self.copy_model()
+        config = json.loads((model / "config.json").read_text())
+        config.update(changes)
+        (model / "config.json").write_text(json.dumps(config))
+        return model
+
+    def test_wrong_shape(self):
+        self.refuse_model(self.change_config(hidden_size=128, head_dim=32), "shape", "64", "128")
+
+    def test_unknown_family(self):
+        self.refuse_model(self.change_config(model_type="hyperformer", architectures=["HyperformerForCausalLM"]), "hyperformer")
+
+    def test_config_that_is_no_json(self):
+        model = self.copy_model()
+        (model / "config.json").write_text("{\"model_type\": ")
+        self.refuse_model(model, "config.json")
+
+    def test_pickle_checkpoint(self):
+        model = self.copy_model()
+        (model / "model.safetensors").rename(model / "pytorch_model.bin")
+        self.refuse_model(model, "pytorch_model.bin", "safetensors")
+
+    def test_unknown_dtype(self):
+        model = self.copy_model()
+        path = model / "model.safetensors"
+        raw = path.read_bytes()
+        length = struct.unpack("<Q", raw[:8])[0]
+        header = raw[8:8 + length].replace(b'"F32"', b'"Q77"', 1)
+        path.write_bytes(raw[:8] + header + raw[8 + length:])
+        self.refuse_model(model, "model.safetensors", "Q77")
+
+    def test_unknown_dtype_option(self):
+        result, out = self.score(MODEL, None, "--dtype", "int3")
+        self.assert_refused(result, USAGE, "--dtype")
+        self.assert_nothing_written(out)
+
+    def test_no_response(self):
+        self.refuse_data(self.samples(""), "response")
+        self.refuse_data(self.file("d.json", "[{\"prompt\": \"p\"}]"), "response")
+
+    def test_a_bad_record_among_good_ones_is_said_and_skipped(self):
+        data = self.file("d.jsonl", json.dumps({"prompt": "p", "response": KERNEL}) + "\n{\"prompt\": 1\n")
+        result, out = self.score(MODEL, data)
+        self.assertEqual(result.returncode, OK)
+        self.assertIn("d.jsonl:2", result.stderr.decode())
+        self.assertEqual(json.loads(run("analyze", out, "--json").stdout)["samples"], 1)
+        strict, _ = self.score(MODEL, data, "--strict")
+        self.assert_refused(strict, BAD_INPUT, "2")
+
+    def test_not_utf8_and_nul_bytes_are_scored_and_kept(self):
+        data = self.file("d.cu", KERNEL.encode() + b"// \xff\xfe and \x00 nul\n")
+        result, out = self.score(MODEL, data)
+        self.assertEqual(result.returncode, OK, result.stderr.decode())
+        self.assertGreater(json.loads(run("analyze", out, "--json").stdout)["tokens"], 0)
+
+    def test_no_such_device(self):
+        result, out = self.score(MODEL, None, "--device", "cuda:7")
+        self.assert_refused(result, NO_DEVICE, "cuda:7")
+        self.assert_nothing_written(out)
+
+    def test_output_that_cannot_be_written(self):
+        target = self.folder / "no folder" / "x.scores.safetensors"
+        result = run("score", MODEL, self.samples(KERNEL), "-o", target, "--template", "none")
+        self.assert_refused(result, DISK, "no folder")
+
+    def test_an_old_score_file_stays_when_scoring_fails(self):
+        _, out = self.score()
+        before = out.read_bytes()
+        result, _ = self.score(self.folder / "none")
+        self.assertEqual(result.returncode, BAD_INPUT)
+        self.assertEqual(out.read_bytes(), before)
+
+    def test_terminal_escapes_in_names_are_shown_not_obeyed(self):
+        result = run("info", self.folder / "\x1b[31mred")
+        self.assertNotIn(b"\x1b", result.stderr)
+
+
+class Stop(Process):
+    def test_a_stop_keeps_what_is_done(self):
+        data = self.samples(*[f"// {i}\n" + KERNEL * 8 for i in range(400)])
+        out = self.folder / "out.scores.safetensors"
+        process = subprocess.Popen([CUSET, "score", MODEL, data, "-o", out, "--template", "none", "--threads", "1"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        time.sleep(1.5)
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=60)
+        if process.returncode == OK:
+            self.skipTest("scored 400 samples before it could be stopped")
+        self.assertEqual(process.returncode, CANCELLED, stderr.decode())
+        if out.exists():  # stopped within the first sample: nothing to keep
+            samples = json.loads(run("analyze", out, "--json").stdout)["samples"]
+            self.assertGreater(samples, 0)
+            self.assertLess(samples, 400)
+
+
+if __name__ == "__main__":
+    unittest.main()
