@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/base/sha256.h"
+#include "core/model/inference_session.h"
 
 namespace cuset {
 namespace {
@@ -147,6 +148,23 @@ LoadedTokenizer load_tokenizer(const ModelFiles& files) {
     Sha256 sha;
     sha.update(*text);
     return {Tokenizer::from_json(*text, subject), sha.hex_digest()};
+}
+
+Tokenizer load_tokenizer(const std::string& name_or_path) {
+    return load_tokenizer(open_model_files(name_or_path)).tokenizer;
+}
+
+std::optional<ModelTemplate> load_chat_template(const std::string& name_or_path) {
+    ModelFiles files = open_model_files(name_or_path);
+    if (files.template_text.empty())
+        return std::nullopt;
+    TemplateContext context;
+    context.bos_token = files.special.bos;
+    context.eos_token = files.special.eos;
+    context.pad_token = files.special.pad;
+    context.unk_token = files.special.unknown;
+    return ModelTemplate {ChatTemplate(files.template_text, files.template_source), context,
+                          files.template_source};
 }
 
 } // namespace cuset

@@ -120,7 +120,12 @@ class MainJob(Process):
         result = run("template", DATA / "models" / "qwen3", messages)
         self.assertEqual(result.returncode, OK, result.stderr.decode())
         self.assertIn("<|im_start|>user\nhi<|im_end|>", result.stdout.decode())
-        self.assert_refused(run("template", MODEL, messages), BAD_INPUT, "chat template")
+        plain = self.copy_model()
+        (plain / "chat_template.jinja").unlink(missing_ok=True)
+        config = json.loads((plain / "tokenizer_config.json").read_text())
+        config.pop("chat_template", None)
+        (plain / "tokenizer_config.json").write_text(json.dumps(config))
+        self.assert_refused(run("template", plain, messages), BAD_INPUT, "chat template")
 
     def test_info_models_doctor(self):
         info = json.loads(run("info", MODEL, "--json").stdout)
@@ -213,7 +218,7 @@ class BadInput(Process):
     def test_pickle_checkpoint(self):
         model = self.copy_model()
         (model / "model.safetensors").rename(model / "pytorch_model.bin")
-        self.refuse_model(model, "pytorch_model.bin", "safetensors")
+        self.refuse_model(model, "pytorch_model.bin", "save_pretrained")
 
     def test_unknown_dtype(self):
         model = self.copy_model()
