@@ -48,28 +48,71 @@ private:
         out_.append(in_, at_, count);
         at_ += count;
     }
-    void put(const char* in_class, const char* outside, std::size_t count) {
-        out_ += in_class_ ? in_class : outside;
+    // Puts `members` (what may stand in a class) in place of `count` characters.
+    void put(const std::string& members, std::size_t count) {
+        out_ += in_class_ ? members : "[" + members + "]";
         at_ += count;
     }
+    void put_negated(const std::string& members, const std::string& name, std::size_t count) {
+        if (in_class_)
+            refuse(name + " in a character class");
+        out_ += "[^" + members + "]";
+        at_ += count;
+    }
+    // The property as a part of a class, with the characters that the reference's tables have and
+    // PCRE2's may lack.
+    static std::string property(const std::string& name) {
+        return "\\p{" + name + "}" + unicode::newer_members(name);
+    }
+    static std::string word() { // has marks and connectors
+        return property("L") + property("M") + property("N") + property("Pc");
+    }
     void escape() {
-        const char c = at_ + 1 < in_.size() ? in_[at_ + 1] : '\0';
-        // Ruby: \h is a hexadecimal digit, \w has marks and connectors, \R and \X are the same in
-        // both.
-        if (c == 'h')
-            put("0-9a-fA-F", "[0-9a-fA-F]", 2);
-        else if (c == 'H' && !in_class_)
-            put("", "[^0-9a-fA-F]", 2);
-        else if (c == 'w')
-            put("\\p{L}\\p{M}\\p{N}\\p{Pc}", "[\\p{L}\\p{M}\\p{N}\\p{Pc}]", 2);
-        else if (c == 'W' && !in_class_)
-            put("", "[^\\p{L}\\p{M}\\p{N}\\p{Pc}]", 2);
-        else if ((c == 'H' || c == 'W') && in_class_)
-            refuse(std::string("\\") + c + " in a character class");
-        else if (c == 'u')
-            code_point();
+        // Ruby: \h is a hexadecimal digit; \R and \X are the same in both.
+        static const std::string hex = "0-9a-fA-F";
+        // White_Space; PCRE2's \s has U+180E too.
+        static const std::string space = R"(\t-\r\x{20}\x{85}\x{a0}\x{1680}\x{2000}-\x{200a})"
+                                         R"(\x{2028}\x{2029}\x{202f}\x{205f}\x{3000})";
+        switch (at_ + 1 < in_.size() ? in_[at_ + 1] : '\0') {
+        case 'h':
+            return put(hex, 2);
+        case 'H':
+            return put_negated(hex, "\\H", 2);
+        case 'w':
+            return put(word(), 2);
+        case 'W':
+            return put_negated(word(), "\\W", 2);
+        case 's':
+            return put(space, 2);
+        case 'S':
+            return put(R"(\S\x{180e})", 2);
+        case 'd':
+            return put(property("Nd"), 2);
+        case 'D':
+            return put_negated(property("Nd"), "\\D", 2);
+        case 'p':
+        case 'P':
+            return braced_property();
+        case 'u':
+            return code_point();
+        default:
+            return copy(2);
+        }
+    }
+    void braced_property() { // \p{NAME}, \P{NAME}, \p{^NAME}
+        const std::size_t end = in_.find('}', at_);
+        if (in_.compare(at_ + 2, 1, "{") != 0 || end == std::string::npos)
+            refuse("\\p without a name in braces");
+        std::string name = in_.substr(at_ + 3, end - at_ - 3);
+        bool negated = in_[at_ + 1] == 'P';
+        if (name.starts_with('^')) {
+            negated = !negated;
+            name.erase(0, 1);
+        }
+        if (negated)
+            put_negated(property(name), "\\P{" + name + "}", end + 1 - at_);
         else
-            copy(2);
+            put(property(name), end + 1 - at_);
     }
     void code_point() { // \uHHHH
         const std::string digits = in_.substr(at_ + 2, 4);
@@ -213,18 +256,15 @@ int Regex::match(const Code& code, std::string_view text, std::size_t at, std::s
 
 void Regex::find_all(std::string_view text,
                      const std::function<void(std::size_t, std::size_t)>& found) const {
-    std::string older;
-    const std::string_view matched =
-        unicode::to_older_unicode(text, older) ? std::string_view(older) : text;
     std::size_t at = 0;
     std::size_t last_end = std::string_view::npos;
-    while (at <= matched.size()) {
+    while (at <= text.size()) {
         std::size_t begin = 0, end = 0;
-        if (match(*code_, matched, at, begin, end) == 0)
+        if (match(*code_, text, at, begin, end) == 0)
             return;
         if (begin >= end && end == last_end) {
             // No empty match right after the last one: go on behind the next character.
-            at += at < matched.size() ? unicode::decode(matched, at).size : 1;
+            at += at < text.size() ? unicode::decode(text, at).size : 1;
             continue;
         }
         at = last_end = end;

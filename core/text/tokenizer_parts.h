@@ -32,9 +32,11 @@ struct Tokenizer::Impl {
     text::TokenMatcher normalized_tokens; // looked for after the normalizer
     std::int32_t size = 0; // largest id + 1
 
-    // Takes in the added tokens, after normalizer and vocabulary are set.
+    // Takes in the added tokens, after normalizer and vocabulary are set. Their `id` is set here.
     void add_tokens(std::vector<text::AddedToken> tokens);
-    void encode_plain(text::PieceList& list, text::PieceTokens& out) const;
+
+private:
+    std::int32_t added_id(const std::string& content) const;
 };
 
 // Largest id that a vocabulary of `count` tokens may use: ids index tables, and a file may name any

@@ -1,7 +1,7 @@
 #include "core/text/unicode.h"
 
 #include <algorithm>
-#include <array>
+#include <cstdio>
 #include <cstring>
 #include <iterator>
 #include <map>
@@ -48,25 +48,9 @@ std::uint8_t class_bits(Category c) {
     return static_cast<std::uint8_t>(bits);
 }
 
-std::size_t utf8_size(char32_t code) {
-    return code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-}
-
-// An old character of the same category and UTF-8 length; Han ideographs stand for Han ideographs.
-char32_t older_stand_in(char32_t code) {
-    if (code >= 0x2ebf0 && code <= 0x323af)
-        return 0x20000;
-    static const auto table = [] {
-        std::map<std::pair<Category, std::size_t>, char32_t> first;
-        // Scripts first and ideographs last: the table keeps the first that fits.
-        for (char32_t c = 0x80; c < 0x20000; ++c)
-            if (!in_ranges(newer_than_14, c) && (c < 0xd800 || c > 0xdfff))
-                first.try_emplace({category(c), utf8_size(c)}, c);
-        return first;
-    }();
-    const auto found = table.find({category(code), utf8_size(code)});
-    return found != table.end() ? found->second : code;
-}
+constexpr std::string_view category_names[] = {
+    "Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "Pc", "Pd", "Ps", "Pe",
+    "Pi", "Pf", "Po", "Sm", "Sc", "Sk", "So", "Zs", "Zl", "Zp", "Cc", "Cf", "Co", "Cn"};
 
 } // namespace
 
@@ -207,6 +191,10 @@ bool is_word(char32_t code) {
                        : in_ranges(word_added, code) || (usual && !in_ranges(word_missing, code));
 }
 
+bool is_never_normalized(char32_t code) {
+    return code >= 0x300 && (in_ranges(not_normalized, code) || in_ranges(newer_than_14, code));
+}
+
 const ClassTable& ClassTable::instance() {
     static const ClassTable table;
     return table;
@@ -237,24 +225,30 @@ ClassTable::ClassTable() {
     blocks_ = reinterpret_cast<const std::uint8_t*>(storage_.data());
 }
 
-bool to_older_unicode(std::string_view text, std::string& out) {
-    bool changed = false;
-    for (std::size_t k = 0; k < text.size();) {
-        std::size_t size = 1;
-        const char32_t code = decode_valid(text.data() + k, size);
-        // PCRE2's \s has U+180E, which is not White_Space: another format character stands for it.
-        const bool is_newer = code == 0x180e || (code >= 0x300 && in_ranges(newer_than_14, code));
-        if (is_newer) {
-            if (!changed)
-                out.assign(text);
-            changed = true;
-            std::string stand_in;
-            append_utf8(stand_in, code == 0x180e ? U'\u200b' : older_stand_in(code));
-            out.replace(k, size, stand_in);
+std::string newer_members(std::string_view property) {
+    // Ideographs newer than Unicode 14 are all in these two blocks.
+    if (property == "Han")
+        return R"(\x{2ebf0}-\x{2ee5d}\x{31350}-\x{33479})";
+    std::string out;
+    const auto range = [&](char32_t first, char32_t last) {
+        char text[32];
+        std::snprintf(text, sizeof text, "\\x{%x}-\\x{%x}", static_cast<unsigned>(first),
+                      static_cast<unsigned>(last));
+        out += text;
+    };
+    for (const CodeRange& newer : newer_than_14) {
+        char32_t begin = newer.first;
+        for (char32_t c = newer.first; c <= newer.last; ++c) {
+            const bool has = category_names[category(c)].starts_with(property);
+            if (has && c == newer.last)
+                range(begin, c);
+            else if (!has && begin < c)
+                range(begin, c - 1);
+            if (!has)
+                begin = c + 1;
         }
-        k += size;
     }
-    return changed;
+    return out;
 }
 
 } // namespace cuset::unicode

@@ -90,6 +90,9 @@ bool is_white_space(char32_t code); // White_Space, the reference's \s
 bool is_punctuation(
     char32_t code); // the reference's Punctuation step: ASCII punctuation and P of an older Unicode
 bool is_word(char32_t code); // the reference's \w in its Whitespace step
+// True for characters that the reference's normalisation forms, whose tables are older, leave as
+// they are: no decomposition, combining class 0.
+bool is_never_normalized(char32_t code);
 
 // Bits of a code point for the split scanners.
 enum ClassBit : std::uint8_t {
@@ -120,9 +123,8 @@ private:
     const std::uint8_t* blocks_ = nullptr;
 };
 
-// Text for a regex engine whose tables are of Unicode 14: characters that are newer there are
-// replaced by old ones of the same category and length, so offsets stay. Returns false if nothing
-// had to be replaced.
-bool to_older_unicode(std::string_view text, std::string& out);
+// For a regex engine whose tables are of Unicode 14: the newer characters of a general category
+// ("L", "Lu", "Han" also), written as members of a character class; "" for other properties.
+std::string newer_members(std::string_view property);
 
 } // namespace cuset::unicode

@@ -19,15 +19,18 @@ struct Element {
 };
 
 int combining_class(char32_t code) {
+    if (unicode::is_never_normalized(code))
+        return 0;
     return utf8proc_get_property(static_cast<utf8proc_int32_t>(code))->combining_class;
 }
 
 int decompose(char32_t code, bool compatible, utf8proc_int32_t* out, int room) {
     int last_class = 0;
     const int options = UTF8PROC_DECOMPOSE | (compatible ? UTF8PROC_COMPAT : 0);
-    const auto count =
-        utf8proc_decompose_char(static_cast<utf8proc_int32_t>(code), out, room,
-                                static_cast<utf8proc_option_t>(options), &last_class);
+    const auto count = unicode::is_never_normalized(code)
+        ? 0
+        : utf8proc_decompose_char(static_cast<utf8proc_int32_t>(code), out, room,
+                                  static_cast<utf8proc_option_t>(options), &last_class);
     if (count > 0 && count <= room)
         return static_cast<int>(count);
     out[0] = static_cast<utf8proc_int32_t>(code);
