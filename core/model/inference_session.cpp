@@ -136,22 +136,22 @@ struct InferenceSession::Impl {
 
     // `before` tokens of `total` were scored before this sample; total 0: the sample is all there
     // is.
-    ScoredSample score(const Sample& sample, const Encoding& encoding, const ScoreOptions& options,
+    ScoredSample score(const Sample& sample, Encoding encoding, const ScoreOptions& options,
                        std::int64_t before, std::int64_t total, RunControl& control) {
         const auto length = static_cast<std::int64_t>(encoding.ids.size());
         ScoredSample scored;
         scored.sample = sample;
         if (!sample.prepared.ids.empty())
             scored.sample.response = prepared_response(sample, *tokenizer);
-        scored.encoding = encoding;
+        scored.encoding = std::move(encoding);
         scored.scores = with_torch_errors("sample " + printable(sample.id, 80), [&] {
-            return scorer.score(model, encoding.ids, encoding.response_begin, options.top_k,
-                                [&](std::int64_t done) {
+            return scorer.score(model, scored.encoding.ids, scored.encoding.response_begin,
+                                options.top_k, [&](std::int64_t done) {
                                     control.checkpoint({"scoring", before + done,
                                                         total > 0 ? total : length, "tokens"});
                                 });
         });
-        scored.labels = label(scored.sample, encoding);
+        scored.labels = label(scored.sample, scored.encoding);
         return scored;
     }
 };
@@ -198,15 +198,14 @@ void check_score_options(const ScoreOptions& options) {
 
 ScoredSample InferenceSession::score(const Sample& sample, const ScoreOptions& options,
                                      RunControl& control) {
-    return score(sample, options, 0, 0, control);
+    return score(sample, encode(sample, options.prompt), options, 0, 0, control);
 }
 
-ScoredSample InferenceSession::score(const Sample& sample, const ScoreOptions& options,
-                                     std::int64_t tokens_before, std::int64_t tokens_total,
-                                     RunControl& control) {
+ScoredSample InferenceSession::score(const Sample& sample, Encoding encoding,
+                                     const ScoreOptions& options, std::int64_t tokens_before,
+                                     std::int64_t tokens_total, RunControl& control) {
     check_score_options(options);
-    return impl_->score(sample, encode(sample, options.prompt), options, tokens_before,
-                        tokens_total, control);
+    return impl_->score(sample, std::move(encoding), options, tokens_before, tokens_total, control);
 }
 
 std::vector<GeneratedToken> InferenceSession::generate(

@@ -40,7 +40,10 @@ struct ModelInfo {
     std::int32_t layers = 0, hidden = 0, heads = 0, kv_heads = 0;
     std::string template_source; // where the chat template was found, or ""
     std::vector<std::string> warnings;
-    std::string model_sha256, tokenizer_sha256;
+    // SHA-256 of what tells models apart without reading all of them: the name, type, shape, and
+    // the first and last 4096 bytes of every tensor. Not the hash of a file.
+    std::string model_sha256;
+    std::string tokenizer_sha256; // of tokenizer.json, or of a GGUF file's tokens and merges
 };
 
 struct MemoryEstimate {
@@ -121,8 +124,9 @@ public:
     // Teacher-forced scores and CUDA labels of every response token. float32 statistics on any
     // dtype. Calls control.checkpoint within long samples. Throws Error, Cancelled.
     ScoredSample score(const Sample& sample, const ScoreOptions& options, RunControl& control);
-    // The same as a part of more work: progress counts on from `tokens_before` of `tokens_total`.
-    ScoredSample score(const Sample& sample, const ScoreOptions& options,
+    // The same as a part of more work: `encoding` is what encode made of the sample; progress
+    // counts on from `tokens_before` of `tokens_total`.
+    ScoredSample score(const Sample& sample, Encoding encoding, const ScoreOptions& options,
                        std::int64_t tokens_before, std::int64_t tokens_total, RunControl& control);
 
     // Continues `prompt_ids`; `on_token` sees each token as it comes and returns false to stop.

@@ -21,23 +21,25 @@ ScoreRun score_samples(InferenceSession& session, const std::vector<Sample>& sam
     ScoreSetBuilder builder(session.provenance(options), options.top_k,
                             [&](std::int32_t id) { return session.tokenizer().token_bytes(id); });
     try {
-        std::vector<std::pair<const Sample*, std::int64_t>> work;
+        std::vector<std::pair<const Sample*, Encoding>> work;
         std::int64_t total = 0, done = 0;
         for (std::size_t i = 0; i < samples.size(); ++i) {
             control.checkpoint({"tokenizing", static_cast<std::int64_t>(i),
                                 static_cast<std::int64_t>(samples.size()), "samples"});
             try {
-                const Encoding encoding = session.encode(samples[i], options.prompt);
-                work.emplace_back(&samples[i], static_cast<std::int64_t>(encoding.ids.size()));
-                total += work.back().second;
+                Encoding encoding = session.encode(samples[i], options.prompt);
+                total += static_cast<std::int64_t>(encoding.ids.size());
                 run.cut_samples += encoding.cut_tokens > 0;
+                work.emplace_back(&samples[i], std::move(encoding));
             } catch (const Error& error) {
                 run.skipped.push_back({name_of(samples[i]), error.what()});
             }
         }
-        for (const auto& [sample, tokens] : work) {
+        for (auto& [sample, encoding] : work) {
+            const auto tokens = static_cast<std::int64_t>(encoding.ids.size());
             try {
-                const ScoredSample scored = session.score(*sample, options, done, total, control);
+                const ScoredSample scored =
+                    session.score(*sample, std::move(encoding), options, done, total, control);
                 builder.add(scored);
                 if (on_sample)
                     on_sample(scored);
