@@ -100,31 +100,26 @@ void add_around(TokenizedText& out, const text::PostProcessor& post, std::int32_
 
 } // namespace
 
-// The reference's rule: the ids that a file gives its added tokens do not count. A token that the
-// model knows has the model's id, another one gets the next number after the model's count and
-// after the largest id of an added token that is not below that count.
-std::int32_t Tokenizer::Impl::added_id(const std::string& content) const {
-    if (const auto seen = added_ids.find(content); seen != added_ids.end())
-        return seen->second;
-    if (const std::int32_t known = vocabulary.find(content); known != no_token)
-        return known;
-    const auto count = static_cast<std::int32_t>(vocabulary.count());
-    return added.empty() ? count : std::max(count, added.rbegin()->first + 1);
-}
-
 void Tokenizer::Impl::add_tokens(std::vector<AddedToken> tokens) {
+    // The reference's rule: the ids that a file gives its added tokens do not count. A token that
+    // the model knows has the model's id, the others are numbered from the model's count on.
+    auto next = static_cast<std::int32_t>(vocabulary.count());
     size = vocabulary.size();
     std::vector<std::int32_t> order;
     for (AddedToken& token : tokens) {
         if (token.content.empty())
             continue;
-        token.id = added_id(token.content);
+        const auto seen = added_ids.find(token.content);
+        const std::int32_t known =
+            seen != added_ids.end() ? seen->second : vocabulary.find(token.content);
+        token.id = known != no_token ? known : next++;
         size = std::max(size, token.id + 1);
         added_ids[token.content] = token.id;
         order.push_back(token.id);
         added[token.id] = std::move(token);
     }
-    // Of two tokens with one normalised form the first counts, special ones before the others.
+    // Of two tokens with one normalised form the first counts, special ones before the others; the
+    // reference takes now one, now the other.
     std::stable_partition(order.begin(), order.end(),
                           [&](std::int32_t id) { return added.at(id).special; });
     for (const std::int32_t id : order) {

@@ -34,9 +34,6 @@ struct Tokenizer::Impl {
 
     // Takes in the added tokens, after normalizer and vocabulary are set. Their `id` is set here.
     void add_tokens(std::vector<text::AddedToken> tokens);
-
-private:
-    std::int32_t added_id(const std::string& content) const;
 };
 
 // Largest id that a vocabulary of `count` tokens may use: ids index tables, and a file may name any
