@@ -31,6 +31,7 @@ private:
 
 Value apply_filter(Interpreter& interpreter, const std::string& name, const Value& value,
                    const Arguments& arguments);
+bool is_filter(std::string_view name);
 bool apply_test(Interpreter& interpreter, const std::string& name, const Value& value,
                 const Arguments& arguments);
 // A method of a string, list or dict, bound to it; nothing if there is none of that name.
