@@ -13,8 +13,9 @@ CORE_MAY_INCLUDE = {
     "text": {"base", "data", "text"},
     "cuda": {"base", "data", "cuda"},
     "analysis": {"base", "data", "analysis"},
-    "model": {"base", "data", "io", "text", "cuda", "analysis", "model"},
-    "train": {"base", "data", "io", "text", "cuda", "analysis", "model", "train"},
+    "report": {"base", "data", "analysis", "report"},
+    "model": {"base", "data", "io", "text", "cuda", "analysis", "report", "model"},
+    "train": {"base", "data", "io", "text", "cuda", "analysis", "report", "model", "train"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
