@@ -225,7 +225,7 @@ ScoreProvenance InferenceSession::provenance(const ScoreOptions& options) const 
     p.model_sha256 = impl_->info.model_sha256;
     p.tokenizer_sha256 = impl_->info.tokenizer_sha256;
     p.adapter = impl_->adapter;
-    p.chat_template = options.prompt.chat_template;
+    p.chat_template = impl_->encoder->template_record(options.prompt);
     p.dtype = impl_->info.dtype;
     p.device = impl_->info.device;
     p.max_length = options.prompt.max_length;

@@ -75,6 +75,11 @@ const ChatTemplate* PromptEncoder::choose(const PromptOptions& options) const {
     return file_->chat.get();
 }
 
+std::string PromptEncoder::template_record(const PromptOptions& options) const {
+    const bool own = options.chat_template == "none" || options.chat_template == "auto";
+    return own ? options.chat_template : read_file(options.chat_template, template_limit);
+}
+
 TemplateContext PromptEncoder::context(const Sample& sample) const {
     TemplateContext context;
     context.bos_token = special_.bos;

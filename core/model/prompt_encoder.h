@@ -23,6 +23,8 @@ public:
 
     const ChatTemplate* own_template() const { return own_.get(); }
     std::string render(const Sample& sample, const PromptOptions& options) const;
+    // What a score file says of the template: "auto", "none", or the text of the file.
+    std::string template_record(const PromptOptions& options) const;
     // Throws Error(bad_value): an empty response, no room for it, ids outside the vocabulary.
     Encoding encode(const Sample& sample, const PromptOptions& options) const;
 
