@@ -1,6 +1,7 @@
-// bench_score MODEL SAMPLES [DTYPE] [THREADS] [REPEATS]: scores all .cu files of a folder, prompt
-// by the model's own template, and prints one line of JSON: tokens, tokens a second (median of the
-// repeats), peak memory in bytes.
+// bench_score MODEL SAMPLES [DTYPE] [THREADS] [REPEATS] [VALUES.json]: scores all .cu files of a
+// folder, prompt by the model's own template, and prints one line of JSON: tokens, tokens and
+// processor seconds of a pass (medians of the repeats), peak memory in bytes. VALUES.json gets the
+// log-probability of every response token.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -37,6 +38,21 @@ std::vector<cuset::Sample> read_samples_of(const std::filesystem::path& folder) 
     return samples;
 }
 
+// Of all threads, user and system.
+double processor_seconds() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    const auto seconds = [](const timeval& t) {
+        return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+    };
+    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+}
+
 int run(int argc, char** argv) {
     cuset::SessionOptions options;
     options.device = "cpu";
@@ -53,23 +69,30 @@ int run(int argc, char** argv) {
     const double load_seconds = seconds(start);
     const auto samples = read_samples_of(argv[2]);
     std::int64_t tokens = 0, response_tokens = 0;
-    double confidence = 0;
-    std::vector<double> times;
+    std::vector<float> log_probs;
+    std::vector<double> times, processor_times;
     for (int repeat = 0; repeat <= repeats; ++repeat) {
         tokens = response_tokens = 0;
-        confidence = 0;
+        log_probs.clear();
         start = now();
+        const double used = processor_seconds();
         for (const cuset::Sample& sample : samples) {
             const auto scored = session.score(sample, {}, control);
             tokens += static_cast<std::int64_t>(scored.encoding.ids.size());
             response_tokens += scored.encoding.response_tokens();
-            for (float log_prob : scored.scores.log_prob)
-                confidence += std::exp(static_cast<double>(log_prob));
+            log_probs.insert(log_probs.end(), scored.scores.log_prob.begin(),
+                             scored.scores.log_prob.end());
         }
-        if (repeat > 0) // the first one warms up
-            times.push_back(seconds(start));
+        if (repeat == 0)
+            continue; // the first one warms up
+        times.push_back(seconds(start));
+        processor_times.push_back(processor_seconds() - used);
     }
-    std::sort(times.begin(), times.end());
+    if (argc > 6)
+        cuset::write_file_atomically(argv[6], nlohmann::json{{"logprob", log_probs}}.dump());
+    double confidence = 0;
+    for (float log_prob : log_probs)
+        confidence += std::exp(static_cast<double>(log_prob));
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
     const nlohmann::json result{
@@ -77,7 +100,8 @@ int run(int argc, char** argv) {
         {"dtype", session.info().dtype},
         {"tokens", tokens},
         {"response_tokens", response_tokens},
-        {"tokens_per_second", static_cast<double>(tokens) / times[times.size() / 2]},
+        {"tokens_per_second", static_cast<double>(tokens) / median(times)},
+        {"cpu_seconds", median(processor_times)},
         {"mean_confidence", confidence / static_cast<double>(response_tokens)},
         {"load_seconds", load_seconds},
         {"peak_rss_bytes", usage.ru_maxrss * 1024}};
