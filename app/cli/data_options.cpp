@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/io/atomic_file.h"
+#include "core/model/label_file.h"
 
 namespace cuset::cli {
 
@@ -54,6 +55,23 @@ void add_mask_options(CLI::App& command, MaskSettings& settings) {
                      "switch off Eq. 8: every w_n is 1");
     command.add_flag("--whole-if-short", settings.whole_if_short,
                      "one window for a sample shorter than l, instead of clipped ones");
+}
+
+void add_label_option(CLI::App& command, std::string& file) {
+    command.add_option("--labels", file,
+                       "corrected labels; without it NAME.labels.json beside the data, if it is "
+                       "there");
+}
+
+std::vector<LabelCorrection> read_labels(const std::string& file,
+                                         const std::vector<std::string>& beside) {
+    const std::vector<std::filesystem::path> paths(beside.begin(), beside.end());
+    const std::vector<LabelCorrection> corrections = find_corrections(paths, file);
+    if (!corrections.empty())
+        std::fprintf(
+            stderr, "%zu corrected labels from %s\n", corrections.size(),
+            printable(file.empty() ? label_file_for(paths.front()).string() : file).c_str());
+    return corrections;
 }
 
 void add_read_options(CLI::App& command, ReadOptions& options) {

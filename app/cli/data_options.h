@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "core/base/run_control.h"
+#include "core/cuda/label_corrections.h"
 #include "core/data/mask_settings.h"
 #include "core/data/sample.h"
 #include "core/io/sample_reader.h"
@@ -23,6 +24,13 @@ void add_prompt_options(CLI::App& command, PromptOptions& options);
 void add_mask_options(CLI::App& command, MaskSettings& settings);
 // --prompt-field --response-field --prompt --strict
 void add_read_options(CLI::App& command, ReadOptions& options);
+
+// --labels
+void add_label_option(CLI::App& command, std::string& file);
+// The corrections in `file`, else those beside the first of `beside`; says on standard error how
+// many there are.
+std::vector<LabelCorrection> read_labels(const std::string& file,
+                                         const std::vector<std::string>& beside);
 
 // Reads DATA and says on standard error which records were left out and what was warned about.
 Dataset read_data(const std::vector<std::string>& paths, const ReadOptions& options,

@@ -15,6 +15,7 @@
 #include "core/base/message.h"
 #include "core/io/score_file.h"
 #include "core/model/inference_session.h"
+#include "core/model/label_file.h"
 
 namespace cuset::cli {
 namespace {
@@ -23,6 +24,7 @@ struct ScoreCommand {
     std::string model;
     std::vector<std::string> data;
     std::string output;
+    std::string labels;
     SessionOptions session;
     ScoreOptions score;
     ReadOptions read;
@@ -54,6 +56,7 @@ void report(const ScoreRun& run, const ScoreCommand& options) {
 void run_score(const ScoreCommand& options) {
     CommandRun run;
     const Dataset dataset = read_data(options.data, options.read, run.control());
+    const std::vector<LabelCorrection> corrections = read_labels(options.labels, options.data);
     InferenceSession session(options.model, options.session, run.control());
     for (const std::string& warning : session.info().warnings)
         std::fprintf(stderr, "warning: %s\n", printable(warning, 1000).c_str());
@@ -67,7 +70,7 @@ void run_score(const ScoreCommand& options) {
                         : "no sample could be scored; the first: " + scored.skipped.front().reason,
                     options.data.front());
     if (scored.scores->sample_count() > 0)
-        write_score_file(options.output, *scored.scores);
+        write_score_file(options.output, *corrected_scores(scored.scores, corrections));
     report(scored, options);
     if (scored.stopped)
         throw Cancelled();
@@ -164,6 +167,7 @@ void add_score_commands(CLI::App& program) {
     add_session_options(*command, score->session);
     add_prompt_options(*command, score->score.prompt);
     add_read_options(*command, score->read);
+    add_label_option(*command, score->labels);
     command->add_flag("--json", score->json, "print JSON");
     command->callback([score] { run_score(*score); });
 
