@@ -33,7 +33,7 @@ protected:
     }
     void openScores(const std::vector<ScoredSample>& samples) {
         workspace.setScores(scoreSet(samples), QStringLiteral("s.scores.safetensors"));
-        ASSERT_TRUE(waitFor([this] { return analysis.isSettled(); }));
+        ASSERT_TRUE(waitFor([this] { return analysis.isSettled() && kinds.isSettled(); }));
     }
     QStringList ids() const {
         QStringList all;
@@ -47,8 +47,9 @@ protected:
     MaskSettingsState mask;
     SelectionState selection;
     AnalysisState analysis{&workspace, &mask, &selection, &pool};
-    SampleTableModel model{&workspace, &analysis};
-    SampleFilterProxy proxy;
+    KindFigures kinds{&analysis, &mask, &selection, &pool};
+    SampleTableModel model{&workspace, &analysis, &kinds};
+    SampleFilterProxy proxy{&workspace, &analysis};
     QAbstractItemModelTester modelTester{&model,
                                          QAbstractItemModelTester::FailureReportingMode::Fatal};
     QAbstractItemModelTester proxyTester{&proxy,
@@ -104,7 +105,7 @@ TEST_F(SampleTable, FollowsThresholds) {
 
 TEST_F(SampleTable, ManyMovesAreFollowedOnce) {
     openScores({scoredSample("a", "", kernelText())});
-    changes = 0;
+    changes = 0; // those of push are the kinds' own
     for (int step = 0; step < 100; ++step)
         mask.setTau(step / 100.0);
     ASSERT_TRUE(waitFor([&] { return analysis.isSettled(); }));
@@ -112,22 +113,71 @@ TEST_F(SampleTable, ManyMovesAreFollowedOnce) {
     EXPECT_DOUBLE_EQ(analysis.corpus()->analyzer.summary().settings.tau, 0.99);
 }
 
-TEST_F(SampleTable, FiltersByWordsAndConditions) {
+TEST_F(SampleTable, FiltersByWordsAndExpressions) {
     openDataset();
     openScores({scoredSample("alpha", "", kernelText()),
                 scoredSample("beta", "", "int main() { return 0; }")});
-    proxy.setFilterText(QStringLiteral("HELLO"));
-    EXPECT_EQ(ids(), QStringList{QStringLiteral("beta")});
-    proxy.setFilterText(QStringLiteral("threadIdx"));
-    EXPECT_EQ(ids(), QStringList{QStringLiteral("alpha")});
-    proxy.setFilterText(QStringLiteral("tokens<30"));
-    EXPECT_EQ(ids(), QStringList{QStringLiteral("beta")}) << "unscored samples have no tokens yet";
-    proxy.setFilterText(QStringLiteral("tokens<30 vectors"));
-    EXPECT_TRUE(ids().isEmpty());
-    proxy.setFilterText(QStringLiteral("w<bad ( [ *"));
-    EXPECT_TRUE(ids().isEmpty()) << "not a condition: words, and no pattern";
-    proxy.setFilterText({});
-    EXPECT_EQ(ids().size(), 3);
+    const auto filtered = [this](const char* text) {
+        EXPECT_EQ(proxy.setFilterText(QString::fromLatin1(text)), QString());
+        return ids();
+    };
+    const QStringList alpha{QStringLiteral("alpha")};
+    const QStringList beta{QStringLiteral("beta")};
+    EXPECT_EQ(filtered("HELLO"), beta);
+    EXPECT_EQ(filtered("threadIdx"), alpha);
+    EXPECT_EQ(filtered("tokens<30"), beta) << "unscored samples have no tokens yet";
+    EXPECT_EQ(filtered("difficulty >= 0 and kind.thread_index > 1%"), alpha);
+    EXPECT_EQ(filtered("not (kind.thread_index > 0) and C >= 0"), beta);
+    EXPECT_EQ(filtered("hello; tokens < 30"), beta);
+    EXPECT_TRUE(filtered("vectors; tokens < 30").isEmpty());
+    EXPECT_EQ(filtered("").size(), 3);
+    filtered("hello");
+    const QString problem = proxy.setFilterText(QStringLiteral("dificulty > 0.5"));
+    EXPECT_TRUE(problem.contains(QStringLiteral("dificulty"))) << problem.toStdString();
+    EXPECT_EQ(ids(), beta) << "a wrong filter changes nothing";
+}
+
+TEST_F(SampleTable, FilterFieldWaitsAndShowsItsError) {
+    openScores({scoredSample("a", "", kernelText()), scoredSample("b", "", "x y")});
+    DatasetPanel panel(&workspace, &analysis, &selection, &kinds);
+    panel.filterField()->setText(QStringLiteral("tokens >"));
+    EXPECT_TRUE(panel.filterError().isEmpty()) << "not before a rest";
+    ASSERT_TRUE(waitFor([&] { return panel.isSettled(); }));
+    EXPECT_FALSE(panel.filterError().isEmpty());
+    EXPECT_EQ(panel.table()->model()->rowCount(), 2);
+    panel.filterField()->setText(QStringLiteral("tokens > 5"));
+    ASSERT_TRUE(waitFor([&] { return panel.isSettled(); }));
+    EXPECT_TRUE(panel.filterError().isEmpty());
+    EXPECT_EQ(panel.table()->model()->rowCount(), 1);
+}
+
+// Once thresholds rest, an expression is asked again.
+TEST_F(SampleTable, ExpressionsFollowThresholds) {
+    openScores({scoredSample("a", "", kernelText())});
+    DatasetPanel panel(&workspace, &analysis, &selection, &kinds);
+    panel.filterField()->setText(QStringLiteral("confident > 99%"));
+    ASSERT_TRUE(waitFor([&] { return panel.isSettled(); }));
+    EXPECT_EQ(panel.table()->model()->rowCount(), 0);
+    mask.setTau(0);
+    ASSERT_TRUE(waitFor([&] { return panel.table()->model()->rowCount() == 1; }));
+}
+
+TEST_F(SampleTable, PickedKindsAreCounted) {
+    openScores({scoredSample("a", "", kernelText()), scoredSample("b", "", "x y")});
+    DatasetPanel panel(&workspace, &analysis, &selection, &kinds);
+    EXPECT_TRUE(panel.table()->isColumnHidden(SampleTableModel::Picked));
+    selection.setKinds(kind_bit(SensitiveKind::thread_index));
+    ASSERT_TRUE(waitFor([&] { return kinds.isSettled(); }));
+    EXPECT_FALSE(panel.table()->isColumnHidden(SampleTableModel::Picked));
+    const auto picked = [&](int row) {
+        return model.index(row, SampleTableModel::Picked).data(SampleTableModel::sortRole).toInt();
+    };
+    EXPECT_EQ(picked(0), 3); // threadIdx stands three times in the text
+    EXPECT_EQ(picked(1), 0);
+    EXPECT_TRUE(model.index(1, 0).data(Qt::ForegroundRole).isValid());
+    EXPECT_FALSE(model.index(0, 0).data(Qt::ForegroundRole).isValid());
+    EXPECT_EQ(panel.neighbour(1, 1), 0);
+    EXPECT_EQ(panel.neighbour(0, -1), 1);
 }
 
 TEST_F(SampleTable, SortsByNumbersNotByText) {
@@ -142,7 +192,7 @@ TEST_F(SampleTable, SortsByNumbersNotByText) {
 TEST_F(SampleTable, PanelAndSelectionFollowEachOther) {
     openScores(
         {scoredSample("a", "", "x"), scoredSample("b", "", "y"), scoredSample("c", "", "z")});
-    DatasetPanel panel(&workspace, &analysis, &selection);
+    DatasetPanel panel(&workspace, &analysis, &selection, &kinds);
     selection.setSample(1);
     EXPECT_EQ(panel.table()->currentIndex().row(), 1);
     EXPECT_TRUE(panel.step(1));

@@ -7,6 +7,9 @@
 #include <QElapsedTimer>
 #include <QThread>
 
+#include "core/cuda/structure.h"
+#include "core/cuda/token_labels.h"
+
 namespace cuset::test {
 namespace {
 
@@ -63,6 +66,12 @@ ScoredSample scoredSample(const std::string& id, const std::string& prompt,
         scored.labels.push_back(labels);
         begin = end;
     }
+    return scored;
+}
+
+ScoredSample labelledSample(const std::string& id, const std::string& response) {
+    ScoredSample scored = scoredSample(id, "", response);
+    scored.labels = label_tokens(find_cuda_structure(response), scored.encoding.spans);
     return scored;
 }
 

@@ -20,6 +20,9 @@ std::string kernelText();
 ScoredSample scoredSample(const std::string& id, const std::string& prompt,
                           const std::string& response);
 
+// The same tokens with the labels that the text's structure gives them, and no prompt.
+ScoredSample labelledSample(const std::string& id, const std::string& response);
+
 std::shared_ptr<const ScoreSet> scoreSet(const std::vector<ScoredSample>& samples);
 
 // Runs the event loop until `condition` holds; false after `milliseconds`.

@@ -1,6 +1,14 @@
 #include "ui/editor/text_mapping.h"
 
+#include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <string>
+
+#include <QFile>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
 
 #include <gtest/gtest.h>
 
@@ -29,6 +37,37 @@ TEST(TextMapping, CountsBytesAndUnits) {
     EXPECT_EQ(mapping.utf16FromByte(static_cast<int>(mixedText.size())), text.size());
     EXPECT_EQ(mapping.byteFromUtf16(static_cast<int>(text.size())),
               static_cast<int>(mixedText.size()));
+}
+
+// Field case PF2: positions of each word, counted by another program.
+TEST(TextMapping, ThreeWaysToCount) {
+    const std::string folder = CUSET_TEST_DATA "/cases/PF2-three-ways-to-count/";
+    std::ifstream source(folder + "positions.cu", std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(source), {}};
+    QFile expected(QString::fromStdString(folder + "expected.json"));
+    ASSERT_TRUE(expected.open(QIODevice::ReadOnly));
+    const QJsonArray positions = QJsonDocument::fromJson(expected.readAll()).array();
+    ASSERT_EQ(positions.size(), 4);
+    const TextMapping mapping(text);
+    CodeView view;
+    view.setResponse(text);
+    for (const QJsonValue& value : positions) {
+        const QJsonObject entry = value.toObject();
+        const int bytes = entry[QStringLiteral("utf8")].toInt();
+        const int units = entry[QStringLiteral("utf16")].toInt();
+        const std::string word = entry[QStringLiteral("word")].toString().toStdString();
+        ASSERT_EQ(text.substr(static_cast<std::size_t>(bytes), word.size()), word);
+        EXPECT_EQ(mapping.utf16FromByte(bytes), units);
+        EXPECT_EQ(mapping.byteFromUtf16(units), bytes);
+        EXPECT_EQ(view.lineOfByte(bytes) + 1, entry[QStringLiteral("line")].toInt());
+        const int end = bytes + static_cast<int>(word.size());
+        view.selectBytes({bytes, end});
+        EXPECT_EQ(view.selectedText().toStdString(), word);
+        EXPECT_EQ(view.selectedBytes(), (ByteSpan{bytes, end}));
+        const auto lead = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; };
+        EXPECT_EQ(std::count_if(text.begin(), text.begin() + bytes, lead),
+                  entry[QStringLiteral("code_points")].toInt());
+    }
 }
 
 TEST(TextMapping, EveryPositionOfALongText) {

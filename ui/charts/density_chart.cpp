@@ -62,6 +62,7 @@ DensityChart::DensityChart(QWidget* parent)
     : PlotPanel(tr("Density of token confidence"), parent) {
     neutralCurve_ = makeCurve();
     sensitiveCurve_ = makeCurve();
+    pickedCurve_ = makeCurve();
     setXRange(0, 1, 1);
 }
 
@@ -91,6 +92,13 @@ void DensityChart::setHistograms(const std::vector<std::int64_t>& sensitive,
                                  const std::vector<std::int64_t>& neutral) {
     histogramSensitive_ = stepDensity(sensitive);
     histogramNeutral_ = stepDensity(neutral);
+    rebuild();
+}
+
+void DensityChart::setPicked(const Density& density, const QString& name, const QColor& color) {
+    picked_ = density;
+    pickedName_ = name;
+    pickedColor_ = color;
     rebuild();
 }
 
@@ -146,17 +154,23 @@ void DensityChart::updateTexts() {
 }
 
 void DensityChart::fillSeries() {
-    const double top = std::max({largest(shownSensitive()), largest(shownNeutral()), 1e-9});
+    const double top =
+        std::max({largest(shownSensitive()), largest(shownNeutral()), largest(picked_), 1e-9});
     PlotAxis y{log_ ? tr("density (log)") : tr("density")};
     y.log = log_;
     setAxes({tr("confidence p(token)")}, y);
     const double floor = log_ ? std::floor(std::log10(top)) - decadesShown : 0;
     // Room above the curves for the labels of the means.
     setYRange(floor, log_ ? std::log10(top) + 0.25 * decadesShown : top * 1.25);
-    setHeader({{tr("KS %1   log₁₀ p %2").arg(numberText(ks_.statistic), numberText(ks_.log10_p)),
-                theme().text}});
+    std::vector<HeaderItem> header{
+        {tr("KS %1   log₁₀ p %2").arg(numberText(ks_.statistic), numberText(ks_.log10_p)),
+         theme().text}};
+    if (!picked_.x.empty())
+        header.push_back({pickedName_, pickedColor_, Qt::DotLine});
+    setHeader(std::move(header));
     fillCurve(sensitiveCurve_, shownSensitive(), floor, theme().sensitive, Qt::SolidLine);
     fillCurve(neutralCurve_, shownNeutral(), floor, theme().neutral, Qt::DashLine);
+    fillCurve(pickedCurve_, picked_, floor, pickedColor_, Qt::DotLine);
 }
 
 void DensityChart::fillCurve(const Curve& curve, const Density& density, double floor,
@@ -364,12 +378,18 @@ ChartTable DensityChart::table() const {
     ChartTable table{{QStringLiteral("confidence"), QStringLiteral("density_sensitive"),
                       QStringLiteral("density_neutral")},
                      {}};
+    if (!picked_.x.empty())
+        table.header += QStringLiteral("density_picked");
     const Density& places = sensitive.x.empty() ? neutral : sensitive;
     const auto cell = [](const Density& density, std::size_t i) {
         return i < density.y.size() ? csvNumber(density.y[i]) : QString();
     };
-    for (std::size_t i = 0; i < places.x.size(); ++i)
-        table.rows.push_back({csvNumber(places.x[i]), cell(sensitive, i), cell(neutral, i)});
+    for (std::size_t i = 0; i < places.x.size(); ++i) {
+        QStringList row{csvNumber(places.x[i]), cell(sensitive, i), cell(neutral, i)};
+        if (!picked_.x.empty())
+            row += csvNumber(valueAt(picked_, places.x[i]));
+        table.rows.push_back(std::move(row));
+    }
     return table;
 }
 

@@ -26,6 +26,8 @@ public:
     void setHistograms(const std::vector<std::int64_t>& sensitive,
                        const std::vector<std::int64_t>& neutral);
     void clear();
+    // A third curve: tokens that are picked out; an empty density for none.
+    void setPicked(const Density& density, const QString& name, const QColor& color);
     // tau in [0, 1]; other values are clamped, NaN is ignored.
     void setTau(double tau);
     double tau() const { return tau_; }
@@ -79,7 +81,10 @@ private:
     Density sensitive_, neutral_, histogramSensitive_, histogramNeutral_;
     Moments sensitiveMoments_, neutralMoments_;
     KsTest ks_;
-    Curve sensitiveCurve_, neutralCurve_;
+    Density picked_;
+    QString pickedName_;
+    QColor pickedColor_;
+    Curve sensitiveCurve_, neutralCurve_, pickedCurve_;
     double tau_ = 0.1, tauBefore_ = 0.1;
     bool dragging_ = false, keying_ = false;
     bool log_ = false, histogramShown_ = false;

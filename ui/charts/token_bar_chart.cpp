@@ -202,6 +202,13 @@ void TokenBarChart::setMarkedToken(int token) {
     update();
 }
 
+void TokenBarChart::setPickedLabels(quint16 labels) {
+    if (labels == picked_)
+        return;
+    picked_ = labels;
+    update();
+}
+
 void TokenBarChart::paintAxis(QPainter& painter) const {
     const QFontMetricsF metrics(labelFont());
     painter.setFont(labelFont());
@@ -239,9 +246,10 @@ void TokenBarChart::paintBar(QPainter& painter, int bar) const {
     body.setTop(yOf(token.confidence));
     QColor fill = sensitive ? theme().sensitive : theme().neutral;
     const bool hatched = sensitive && body.width() >= em() * 0.4;
-    fill.setAlphaF(hatched ? 0.35f : 0.85f);
+    const bool back = picked_ != 0 && (token.labels & picked_) == 0;
+    fill.setAlphaF(back ? 0.15f : hatched ? 0.35f : 0.85f);
     painter.fillRect(body, fill);
-    if (hatched) {
+    if (hatched && !back) {
         paintHatch(painter, body, theme().sensitive, em() * 0.45, penWidth());
         painter.setPen(QPen(theme().sensitive, penWidth()));
         painter.drawRect(body);

@@ -31,6 +31,8 @@ public:
     void clear() { setTokens({}, 0); }
     // Marks the bar of a token and scrolls to it; -1 for none.
     void setMarkedToken(int token);
+    // Bars without one of these label bits step back; 0 for none.
+    void setPickedLabels(quint16 labels);
     // Shows every bar at once, as far as one fits a pixel; labels give way.
     void fitAll();
     // Bars wide enough for their labels.
@@ -85,6 +87,7 @@ private:
     double labelHeight_ = 0; // 0: no labels
     bool upright_ = false; // labels are written upwards
     int marked_ = -1, hovered_ = -1;
+    quint16 picked_ = 0;
     enum class Fit { labels, all, own } fit_ = Fit::labels;
 };
 

@@ -64,6 +64,14 @@ void WindowChart::setMarkedToken(int token) {
     repaintPlot();
 }
 
+void WindowChart::setPickedTokens(std::vector<int> tokens, const QColor& color) {
+    if (tokens == picked_ && color == pickedColor_)
+        return;
+    picked_ = std::move(tokens);
+    pickedColor_ = color;
+    repaintPlot();
+}
+
 bool WindowChart::hasNeutral() const {
     return std::isfinite(neutralMean_);
 }
@@ -189,7 +197,25 @@ void WindowChart::paintMinimum(QPainter& painter) const {
                label, theme().low);
 }
 
+// Tokens that share a column of pixels are one tick.
+void WindowChart::paintPicked(QPainter& painter) const {
+    const double top = plotRect().top();
+    const double width =
+        std::max(plotRect().width() / std::max(1.0, visibleTo() - visibleFrom()), penWidth());
+    double drawnTo = -1;
+    for (const int token : picked_) {
+        if (token < visibleFrom() || token > visibleTo())
+            continue;
+        const double x = toPosition(token, 0).x() - width / 2;
+        if (x + width < drawnTo + 0.5)
+            continue;
+        painter.fillRect(QRectF(x, top, width, em() * 0.4), pickedColor_);
+        drawnTo = x + width;
+    }
+}
+
 void WindowChart::paintFront(QPainter& painter) const {
+    paintPicked(painter);
     if (hasNeutral()) {
         const double y = toPosition(0, neutralMean_).y();
         painter.setPen(QPen(theme().neutral, penWidth() * 1.3, Qt::DashLine));

@@ -20,6 +20,8 @@ public:
     void setWindowMeans(std::vector<float> means, double neutralMean, int windowLength,
                         int minimumAt);
     void clear();
+    // Tokens that are picked out: ticks along the top of the plot, in order.
+    void setPickedTokens(std::vector<int> tokens, const QColor& color);
     // Marks a token with a vertical line; -1 for none. Scrolls a zoomed view to it.
     void setMarkedToken(int token);
     int markedToken() const { return marked_; }
@@ -51,6 +53,7 @@ private:
     void setHovered(int token);
     void paintMark(QPainter& painter, int token, bool strong) const;
     void paintMinimum(QPainter& painter) const;
+    void paintPicked(QPainter& painter) const;
 
     std::vector<float> means_;
     double neutralMean_ = 0;
@@ -58,6 +61,8 @@ private:
     int minimumAt_ = -1;
     int marked_ = -1;
     int hovered_ = -1;
+    std::vector<int> picked_;
+    QColor pickedColor_;
     std::int64_t lowCount_ = 0;
     std::vector<QPointF> drawn_; // the decimated curve: token, mean
     QLineSeries* line_;

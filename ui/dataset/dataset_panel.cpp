@@ -3,30 +3,43 @@
 #include <algorithm>
 
 #include <QHeaderView>
-#include <QTimer>
 #include <QVBoxLayout>
 
+#include "ui/editor/color_scale.h"
 #include "ui/editor/text_mapping.h"
 
 namespace cuset {
+namespace {
+
+constexpr int filterDelay = 200; // ms
+
+} // namespace
 
 DatasetPanel::DatasetPanel(Workspace* workspace, AnalysisState* analysis, SelectionState* selection,
-                           QWidget* parent)
+                           KindFigures* kinds, QWidget* parent)
     : QWidget(parent)
     , workspace_(workspace)
     , selection_(selection)
-    , model_(new SampleTableModel(workspace, analysis, this))
-    , proxy_(new SampleFilterProxy(this)) {
+    , model_(new SampleTableModel(workspace, analysis, kinds, this))
+    , proxy_(new SampleFilterProxy(workspace, analysis, this)) {
     proxy_->setSourceModel(model_);
     setWhatsThis(tr("All samples. Sort by any column; filter by words of the id, prompt or "
-                    "response, and by conditions "
-                    "such as w>0.5 or tokens<400."));
+                    "response, or by an expression such as difficulty > 0.7 and "
+                    "kind.shared_memory < 10%."));
     build();
-    connect(filter_, &QLineEdit::textChanged, this, [this](const QString& text) {
-        proxy_->setFilterText(text);
-        showSelection();
-        showCount();
-    });
+    filterTimer_.setSingleShot(true);
+    filterTimer_.setInterval(filterDelay);
+    connect(filter_, &QLineEdit::textChanged, &filterTimer_, qOverload<>(&QTimer::start));
+    connect(filter_, &QLineEdit::returnPressed, this, &DatasetPanel::applyFilter);
+    connect(&filterTimer_, &QTimer::timeout, this, &DatasetPanel::applyFilter);
+    // An expression holds for other samples at other thresholds, once they rest.
+    const auto again = [this] {
+        if (proxy_->hasExpression())
+            filterTimer_.start();
+    };
+    connect(analysis, &AnalysisState::corpusReset, this, again);
+    connect(analysis, &AnalysisState::corpusChanged, this, again);
+    connect(selection_, &SelectionState::kindsChanged, this, &DatasetPanel::showKinds);
     connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
             [this](const QModelIndex& current) {
                 if (current.isValid())
@@ -40,13 +53,14 @@ DatasetPanel::DatasetPanel(Workspace* workspace, AnalysisState* analysis, Select
 
 void DatasetPanel::build() {
     filter_ = new QLineEdit(this);
-    filter_->setPlaceholderText(tr("Filter: words, or w>0.5 tokens<400"));
+    filter_->setPlaceholderText(tr("Filter: words, or difficulty > 0.7"));
     filter_->setClearButtonEnabled(true);
     filter_->setAccessibleName(tr("Filter samples"));
     filter_->setToolTip(plainToolTip(
-        tr("Words are looked for in id, prompt and response. Conditions: %1 with <, <=, >, >= or "
-           "=; shares in percent.")
-            .arg(SampleFilterProxy::conditionNames().join(QStringLiteral(", ")))));
+        tr("Words are looked for in id, prompt and response. An expression compares %1 with <, "
+           "<=, >, >=, = or !=, joined by and, or, not and brackets. Both, with a semicolon "
+           "between: softmax; w > 50%")
+            .arg(SampleFilterProxy::fieldNames().join(QStringLiteral(", ")))));
     table_ = new QTableView(this);
     table_->setModel(proxy_);
     table_->setAccessibleName(tr("Samples"));
@@ -62,6 +76,26 @@ void DatasetPanel::build() {
     table_->setFrameShape(QFrame::NoFrame);
     table_->verticalHeader()->hide();
     table_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() * 3 / 2);
+    buildColumns();
+    error_ = new QLabel(this);
+    error_->setTextFormat(Qt::PlainText);
+    error_->setWordWrap(true);
+    error_->setAccessibleName(tr("What is wrong with the filter"));
+    error_->hide();
+    count_ = new QLabel(this);
+    count_->setForegroundRole(QPalette::PlaceholderText);
+    const int gap = fontMetrics().height() / 3;
+    count_->setContentsMargins(gap, gap / 2, gap, gap);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(gap, gap, gap, 0);
+    layout->setSpacing(gap);
+    layout->addWidget(filter_);
+    layout->addWidget(error_);
+    layout->addWidget(table_, 1);
+    layout->addWidget(count_);
+}
+
+void DatasetPanel::buildColumns() {
     QHeaderView* header = table_->horizontalHeader();
     header->setHighlightSections(false);
     header->setMinimumSectionSize(fontMetrics().height());
@@ -75,11 +109,12 @@ void DatasetPanel::build() {
         header->resizeSection(column, text + metrics.height());
     }
     header->setSectionResizeMode(SampleTableModel::Id, QHeaderView::Stretch);
-    for (const int column : {SampleTableModel::Confident, SampleTableModel::MeanMask,
-                             SampleTableModel::LowestWindow, SampleTableModel::Mean})
+    for (const int column :
+         {SampleTableModel::Confident, SampleTableModel::MeanMask, SampleTableModel::LowestWindow,
+          SampleTableModel::Mean, SampleTableModel::Picked})
         table_->setColumnHidden(column, true);
     header->setContextMenuPolicy(Qt::ActionsContextMenu);
-    for (int column = 1; column < SampleTableModel::ColumnCount; ++column) {
+    for (int column = 1; column < SampleTableModel::Picked; ++column) {
         auto* action = new QAction(
             model_->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString(), header);
         action->setCheckable(true);
@@ -88,16 +123,32 @@ void DatasetPanel::build() {
                 [this, column](bool on) { table_->setColumnHidden(column, !on); });
         header->addAction(action);
     }
-    count_ = new QLabel(this);
-    count_->setForegroundRole(QPalette::PlaceholderText);
-    const int gap = fontMetrics().height() / 3;
-    count_->setContentsMargins(gap, gap / 2, gap, gap);
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(gap, gap, gap, 0);
-    layout->setSpacing(gap);
-    layout->addWidget(filter_);
-    layout->addWidget(table_, 1);
-    layout->addWidget(count_);
+}
+
+void DatasetPanel::applyFilter() {
+    filterTimer_.stop();
+    const QString problem = proxy_->setFilterText(filter_->text());
+    QPalette colors = error_->palette();
+    colors.setColor(QPalette::WindowText,
+                    readableOn(seriesColors(palette()).warning, palette().color(QPalette::Window)));
+    error_->setPalette(colors);
+    error_->setText(problem);
+    error_->setVisible(!problem.isEmpty());
+    showSelection();
+    showCount();
+}
+
+void DatasetPanel::showKinds() {
+    table_->setColumnHidden(SampleTableModel::Picked, selection_->kinds() == 0);
+}
+
+int DatasetPanel::neighbour(int row, int direction) const {
+    const int rows = proxy_->rowCount();
+    if (rows == 0)
+        return -1;
+    const QModelIndex current = proxy_->mapFromSource(model_->index(row, SampleTableModel::Id));
+    const int at = current.isValid() ? current.row() : direction > 0 ? -1 : 0;
+    return proxy_->mapToSource(proxy_->index((at + direction + rows) % rows, 0)).row();
 }
 
 int DatasetPanel::firstRow() const {

@@ -4,6 +4,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QTableView>
+#include <QTimer>
 #include <QWidget>
 
 #include "ui/dataset/sample_filter_proxy.h"
@@ -15,16 +16,26 @@ class DatasetPanel : public QWidget {
     Q_OBJECT
 public:
     DatasetPanel(Workspace* workspace, AnalysisState* analysis, SelectionState* selection,
-                 QWidget* parent = nullptr);
+                 KindFigures* kinds, QWidget* parent = nullptr);
 
     // The next or previous sample in the table's order; false at its end.
     bool step(int direction);
+    // The workspace's row after (1) or before (-1) `row` in the table's order, from one end to the
+    // other; -1 if the table is empty.
+    int neighbour(int row, int direction) const;
     // The first row in the table's order, -1 if it is empty.
     int firstRow() const;
     QTableView* table() { return table_; }
+    QLineEdit* filterField() { return filter_; }
+    // What is wrong with the filter; "" if nothing is.
+    QString filterError() const { return error_->text(); }
+    bool isSettled() const { return !filterTimer_.isActive(); }
 
 private:
     void build();
+    void buildColumns();
+    void applyFilter();
+    void showKinds();
     void showSelection();
     void showCount();
 
@@ -34,7 +45,9 @@ private:
     SampleFilterProxy* proxy_;
     QLineEdit* filter_ = nullptr;
     QTableView* table_ = nullptr;
+    QLabel* error_ = nullptr;
     QLabel* count_ = nullptr;
+    QTimer filterTimer_; // a short rest after the last key
 };
 
 } // namespace cuset

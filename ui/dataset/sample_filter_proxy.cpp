@@ -1,11 +1,13 @@
 #include "ui/dataset/sample_filter_proxy.h"
 
+#include <algorithm>
 #include <array>
-#include <cmath>
+#include <string>
 #include <utility>
 
 #include <QRegularExpression>
 
+#include "core/base/error.h"
 #include "ui/dataset/sample_table_model.h"
 
 namespace cuset {
@@ -13,89 +15,101 @@ namespace {
 
 using Model = SampleTableModel;
 
-// Shares are written in percent, as the table shows them.
-struct ConditionName {
-    const char* name;
-    int column;
-    double scale;
+// The table's own short names beside those of the file formats.
+struct Alias {
+    std::string_view name;
+    std::string_view field;
 };
-constexpr std::array<ConditionName, 9> conditionTable{{{"tokens", Model::Tokens, 1},
-                                                       {"c", Model::Mean, 1},
-                                                       {"C", Model::Difficulty, 1},
-                                                       {"w", Model::Weight, 1},
-                                                       {"kept", Model::Kept, 100},
-                                                       {"cuda", Model::Cuda, 100},
-                                                       {"confident", Model::Confident, 100},
-                                                       {"M", Model::MeanMask, 1},
-                                                       {"low", Model::LowestWindow, 1}}};
+constexpr std::array<Alias, 8> aliases{{{"c", "mean_confidence"},
+                                        {"C", "difficulty"},
+                                        {"w", "weight"},
+                                        {"kept", "supervised_share"},
+                                        {"cuda", "cuda_share"},
+                                        {"confident", "confident_share"},
+                                        {"M", "mean_mask"},
+                                        {"low", "min_window_begin"}}};
+
+struct Names {
+    std::vector<std::string_view> all; // the fields, then the aliases
+    std::vector<std::size_t> fieldOfAlias;
+};
+
+const Names& names() {
+    static const Names made = [] {
+        Names list;
+        const auto fields = SampleFields::names();
+        list.all.assign(fields.begin(), fields.end());
+        for (const Alias& alias : aliases) {
+            const auto at = std::find(fields.begin(), fields.end(), alias.field);
+            list.all.push_back(alias.name);
+            list.fieldOfAlias.push_back(static_cast<std::size_t>(at - fields.begin()));
+        }
+        return list;
+    }();
+    return made;
+}
 
 } // namespace
 
-SampleFilterProxy::SampleFilterProxy(QObject* parent)
-    : QSortFilterProxyModel(parent) {
+SampleFilterProxy::SampleFilterProxy(Workspace* workspace, AnalysisState* analysis, QObject* parent)
+    : QSortFilterProxyModel(parent)
+    , workspace_(workspace)
+    , analysis_(analysis) {
     setSortRole(Model::sortRole);
     setDynamicSortFilter(false); // rows stay where they are while thresholds move
 }
 
-QStringList SampleFilterProxy::conditionNames() {
-    QStringList names;
-    for (const ConditionName& entry : conditionTable)
-        names += QString::fromLatin1(entry.name);
-    return names;
+QStringList SampleFilterProxy::fieldNames() {
+    QStringList list;
+    for (const std::string_view name : names().all)
+        list += QString::fromLatin1(name.data(), static_cast<qsizetype>(name.size()));
+    return list;
 }
 
-void SampleFilterProxy::setFilterText(const QString& text) {
-    static const QRegularExpression pattern(
-        QStringLiteral("^([A-Za-z]+)(<=|>=|<|>|=)([0-9.]+)%?$"));
-    words_.clear();
-    conditions_.clear();
-    for (const QString& part :
-         text.split(QRegularExpression(QStringLiteral("\\s+")), Qt::SkipEmptyParts)) {
-        const QRegularExpressionMatch match = pattern.match(part);
-        bool isCondition = false;
-        for (const ConditionName& entry : conditionTable) {
-            bool isNumber = false;
-            const double value = match.captured(3).toDouble(&isNumber);
-            if (!match.hasMatch() || !isNumber || match.captured(1) != QLatin1String(entry.name))
-                continue;
-            conditions_.push_back({entry.column, match.captured(2), value / entry.scale});
-            isCondition = true;
+QString SampleFilterProxy::setFilterText(const QString& text) {
+    static const QRegularExpression comparison(QStringLiteral("[<>=]"));
+    static const QRegularExpression blanks(QStringLiteral("\\s+"));
+    QStringList words;
+    std::vector<SampleFilter> expressions;
+    for (const QString& part : text.split(QLatin1Char(';'), Qt::SkipEmptyParts)) {
+        if (!part.contains(comparison)) {
+            words += part.split(blanks, Qt::SkipEmptyParts);
+            continue;
         }
-        if (!isCondition)
-            words_ += part;
+        try {
+            expressions.push_back(SampleFilter::parse(part.toStdString(), names().all));
+        } catch (const Error& error) {
+            return QString::fromUtf8(error.what());
+        }
     }
+    words_ = words;
+    expressions_ = std::move(expressions);
     invalidateFilter();
-}
-
-bool SampleFilterProxy::holds(const Condition& condition, int row) const {
-    const QVariant cell = sourceModel()->index(row, condition.column).data(Model::sortRole);
-    if (!cell.isValid())
-        return false;
-    const double value = cell.toDouble();
-    if (condition.comparison == QLatin1String("<"))
-        return value < condition.value;
-    if (condition.comparison == QLatin1String("<="))
-        return value <= condition.value;
-    if (condition.comparison == QLatin1String(">"))
-        return value > condition.value;
-    if (condition.comparison == QLatin1String(">="))
-        return value >= condition.value;
-    return std::abs(value - condition.value) < 0.005;
+    return {};
 }
 
 bool SampleFilterProxy::filterAcceptsRow(int row, const QModelIndex& parent) const {
     if (parent.isValid())
         return true;
-    for (const Condition& condition : conditions_)
-        if (!holds(condition, row))
-            return false;
+    if (!expressions_.empty()) {
+        const int index = workspace_->scoredIndex(row);
+        const CorpusAnalysis* corpus = analysis_->corpus();
+        if (!corpus || index < 0 || index >= corpus->analyzer.scores()->sample_count())
+            return false; // nothing is known of it
+        const auto values = corpus->fields.values(index);
+        std::vector<double> all(values.begin(), values.end());
+        for (const std::size_t field : names().fieldOfAlias)
+            all.push_back(values[field]);
+        for (const SampleFilter& expression : expressions_)
+            if (!expression.matches(all))
+                return false;
+    }
     if (words_.isEmpty())
         return true;
     const QString text = sourceModel()->index(row, Model::Id).data(Model::textRole).toString();
-    for (const QString& wanted : words_)
-        if (!text.contains(wanted, Qt::CaseInsensitive))
-            return false;
-    return true;
+    return std::all_of(words_.begin(), words_.end(), [&](const QString& word) {
+        return text.contains(word, Qt::CaseInsensitive);
+    });
 }
 
 bool SampleFilterProxy::lessThan(const QModelIndex& left, const QModelIndex& right) const {

@@ -1,39 +1,41 @@
-// SampleFilterProxy: sorts by the numbers behind the cells and filters by words and by conditions
-// such as `w>0.5` or `tokens<400`; all of them must hold.
+// SampleFilterProxy: sorts by the numbers behind the cells and filters by words and by expressions
+// such as `difficulty > 0.7 and kind.shared_memory < 10%` (core/analysis/sample_filter).
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include <QSortFilterProxyModel>
 #include <QString>
 #include <QStringList>
 
+#include "core/analysis/sample_filter.h"
+#include "ui/state/analysis_state.h"
+
 namespace cuset {
 
 class SampleFilterProxy : public QSortFilterProxyModel {
     Q_OBJECT
 public:
-    explicit SampleFilterProxy(QObject* parent = nullptr);
+    SampleFilterProxy(Workspace* workspace, AnalysisState* analysis, QObject* parent = nullptr);
 
-    // Words match id, prompt and response without regard to case.
-    void setFilterText(const QString& text);
-    // The names that conditions may use, for the hint.
-    static QStringList conditionNames();
+    // Parts with semicolons between them, which must all hold. One with a comparison is an
+    // expression; words of any other match id, prompt and response without regard to case. Returns
+    // what is wrong; the filter stays as it was then. "" if all is well.
+    QString setFilterText(const QString& text);
+    bool hasExpression() const { return !expressions_.empty(); }
+    // The names that expressions may use, for the hint.
+    static QStringList fieldNames();
 
 protected:
     bool filterAcceptsRow(int row, const QModelIndex& parent) const override;
     bool lessThan(const QModelIndex& left, const QModelIndex& right) const override;
 
 private:
-    struct Condition {
-        int column;
-        QString comparison; // <, <=, >, >=, =
-        double value;
-    };
-    bool holds(const Condition& condition, int row) const;
-
+    Workspace* workspace_;
+    AnalysisState* analysis_;
     QStringList words_;
-    std::vector<Condition> conditions_;
+    std::vector<SampleFilter> expressions_;
 };
 
 } // namespace cuset

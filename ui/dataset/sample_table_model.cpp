@@ -37,6 +37,8 @@ constexpr std::array<ColumnText, SampleTableModel::ColumnCount> columnTexts{{
     {QT_TRANSLATE_NOOP("SampleTable", "M"), QT_TRANSLATE_NOOP("SampleTable", "Mean mask")},
     {QT_TRANSLATE_NOOP("SampleTable", "Low at"),
      QT_TRANSLATE_NOOP("SampleTable", "First token of the window with the lowest mean")},
+    {QT_TRANSLATE_NOOP("SampleTable", "Picked"),
+     QT_TRANSLATE_NOOP("SampleTable", "Tokens of the kinds that are chosen in the Regions panel")},
 }};
 
 QString percent(double share) {
@@ -45,10 +47,12 @@ QString percent(double share) {
 
 } // namespace
 
-SampleTableModel::SampleTableModel(Workspace* workspace, AnalysisState* analysis, QObject* parent)
+SampleTableModel::SampleTableModel(Workspace* workspace, AnalysisState* analysis,
+                                   KindFigures* kinds, QObject* parent)
     : QAbstractTableModel(parent)
     , workspace_(workspace)
     , analysis_(analysis)
+    , kinds_(kinds)
     , rows_(workspace->sampleCount()) {
     connect(workspace_, &Workspace::samplesReset, this, [this] {
         beginResetModel();
@@ -58,11 +62,12 @@ SampleTableModel::SampleTableModel(Workspace* workspace, AnalysisState* analysis
     connect(workspace_, &Workspace::scoresChanged, this, &SampleTableModel::figuresChanged);
     connect(analysis_, &AnalysisState::corpusReset, this, &SampleTableModel::figuresChanged);
     connect(analysis_, &AnalysisState::corpusChanged, this, &SampleTableModel::figuresChanged);
+    connect(kinds_, &KindFigures::selectionChanged, this, &SampleTableModel::figuresChanged);
 }
 
 void SampleTableModel::figuresChanged() {
     if (rows_ > 0)
-        emit dataChanged(index(0, Tokens), index(rows_ - 1, ColumnCount - 1));
+        emit dataChanged(index(0, Id), index(rows_ - 1, ColumnCount - 1));
 }
 
 int SampleTableModel::rowCount(const QModelIndex& parent) const {
@@ -96,6 +101,8 @@ QVariant SampleTableModel::value(int row, int column) const {
         return static_cast<double>(summary->confident_share);
     case MeanMask:
         return static_cast<double>(summary->mean_mask);
+    case Picked:
+        return static_cast<qlonglong>(kinds_->selectedTokens(workspace_->scoredIndex(row)));
     default:
         return summary->min_window_begin;
     }
@@ -117,6 +124,11 @@ QVariant SampleTableModel::data(const QModelIndex& index, int role) const {
             + QLatin1Char('\n')
             + QString::fromUtf8(response.data(), static_cast<qsizetype>(response.size()));
     }
+    case Qt::ForegroundRole: // samples without a token of the chosen kinds step back
+        if (!kinds_->density().x.empty()
+            && kinds_->selectedTokens(workspace_->scoredIndex(row)) == 0)
+            return QGuiApplication::palette().color(QPalette::PlaceholderText);
+        return {};
     case Qt::TextAlignmentRole:
         return column == Id ? QVariant(Qt::AlignLeft | Qt::AlignVCenter)
                             : QVariant(Qt::AlignRight | Qt::AlignVCenter);
@@ -133,7 +145,7 @@ QVariant SampleTableModel::data(const QModelIndex& index, int role) const {
             return QStringLiteral("\u2013");
         if (column == Kept || column == Cuda || column == Confident)
             return percent(number.toDouble());
-        if (column == Tokens || column == LowestWindow)
+        if (column == Tokens || column == LowestWindow || column == Picked)
             return QString::number(number.toLongLong());
         return QString::number(number.toDouble(), 'f', 2);
     }

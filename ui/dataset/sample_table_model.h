@@ -4,6 +4,7 @@
 #include <QAbstractTableModel>
 
 #include "ui/state/analysis_state.h"
+#include "ui/state/kind_figures.h"
 
 namespace cuset {
 
@@ -21,13 +22,15 @@ public:
         Confident,
         MeanMask,
         LowestWindow,
+        Picked, // tokens of the kinds that are picked out
         ColumnCount
     };
     // The number or text behind a cell; invalid for an unscored sample.
     static constexpr int sortRole = Qt::UserRole;
     static constexpr int textRole = Qt::UserRole + 1; // id, prompt and response, for the filter
 
-    SampleTableModel(Workspace* workspace, AnalysisState* analysis, QObject* parent = nullptr);
+    SampleTableModel(Workspace* workspace, AnalysisState* analysis, KindFigures* kinds,
+                     QObject* parent = nullptr);
 
     int rowCount(const QModelIndex& parent = {}) const override;
     int columnCount(const QModelIndex& parent = {}) const override;
@@ -40,6 +43,7 @@ private:
 
     Workspace* workspace_;
     AnalysisState* analysis_;
+    KindFigures* kinds_;
     int rows_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include <QContextMenuEvent>
 #include <QEvent>
 #include <QFontDatabase>
 #include <QHelpEvent>
@@ -21,13 +22,20 @@ constexpr int colorIndicator = 8;
 constexpr int firstKindIndicator = 9;
 constexpr int hoverIndicator = 20;
 constexpr int selectedIndicator = 21;
+constexpr int pickedIndicator = 22;
+constexpr int correctedIndicator = 23;
 
 constexpr int numberMargin = 0;
 constexpr int signMargin = 1; // letters of the kinds on a line
 constexpr int kernelMargin = 2; // kernel bodies, launches, the lowest window
+constexpr int islandMargin = 3; // what is no CUDA source
 constexpr int kernelMarker = 1;
 constexpr int launchMarker = 2;
 constexpr int lowestMarker = 3;
+constexpr int correctedMarker = 4;
+constexpr int firstIslandMarker = 8; // a stripe for each kind of island
+constexpr int firstIslandLetter = 14; // its letter, on the first line
+constexpr int islandKinds = 6;
 
 constexpr int firstKindStyle = 64; // style numbers of the letters, above the lexer's
 constexpr int maxSigns = 3; // letters that fit on a line
@@ -72,6 +80,9 @@ CodeView::CodeView(QWidget* parent)
         SendScintilla(S::SCI_SETREPRESENTATION, character, shown);
     viewport()->setMouseTracking(true);
     setMouseTracking(true);
+    // Files that are dropped here are the window's.
+    setAcceptDrops(false);
+    viewport()->setAcceptDrops(false);
     setUpIndicators();
     setUpMargins();
     applyTheme();
@@ -98,6 +109,13 @@ void CodeView::setUpIndicators() {
         SendScintilla(S::SCI_INDICSETALPHA, word(indicator), 0L);
         SendScintilla(S::SCI_INDICSETOUTLINEALPHA, word(indicator), 255L);
     }
+    SendScintilla(S::SCI_INDICSETSTYLE, word(pickedIndicator), static_cast<long>(S::INDIC_FULLBOX));
+    SendScintilla(S::SCI_INDICSETSTYLE, word(correctedIndicator),
+                  static_cast<long>(S::INDIC_DOTBOX));
+    for (const int indicator : {pickedIndicator, correctedIndicator}) {
+        SendScintilla(S::SCI_INDICSETALPHA, word(indicator), 0L);
+        SendScintilla(S::SCI_INDICSETOUTLINEALPHA, word(indicator), 255L);
+    }
 }
 
 void CodeView::setUpMargins() {
@@ -105,12 +123,22 @@ void CodeView::setUpMargins() {
     setMarginType(signMargin, TextMargin);
     setMarginType(kernelMargin, SymbolMargin);
     setMarginMarkerMask(kernelMargin,
-                        (1 << kernelMarker) | (1 << launchMarker) | (1 << lowestMarker));
+                        (1 << kernelMarker) | (1 << launchMarker) | (1 << lowestMarker)
+                            | (1 << correctedMarker));
     setMarginMarkerMask(signMargin, 0);
     markerDefine(LeftRectangle, kernelMarker);
     markerDefine(SmallRectangle, launchMarker);
     markerDefine(RightTriangle, lowestMarker);
-    for (const int margin : {signMargin, kernelMargin})
+    markerDefine(Circle, correctedMarker);
+    setMarginType(islandMargin, SymbolMargin);
+    int islandMask = 0;
+    for (int kind = 0; kind < islandKinds; ++kind) {
+        markerDefine(FullRectangle, firstIslandMarker + kind);
+        islandMask |= (1 << (firstIslandMarker + kind)) | (1 << (firstIslandLetter + kind));
+    }
+    setMarginMarkerMask(islandMargin, islandMask);
+    setMarginWidth(islandMargin, 0);
+    for (const int margin : {signMargin, kernelMargin, islandMargin})
         setMarginSensitivity(margin, false);
 }
 
@@ -149,6 +177,10 @@ void CodeView::applyTheme() {
         SendScintilla(S::SCI_STYLESETSIZEFRACTIONAL, word(style),
                       static_cast<long>(font.pointSizeF() * 85));
     }
+    setMarkerBackgroundColor(series.accent, correctedMarker);
+    setMarkerForegroundColor(series.accent, correctedMarker);
+    SendScintilla(S::SCI_INDICSETFORE, word(correctedIndicator), series.accent);
+    setUpIslands();
     SendScintilla(S::SCI_INDICSETFORE, word(hoverIndicator), colors.color(QPalette::Text));
     SendScintilla(S::SCI_INDICSETFORE, word(selectedIndicator), series.accent);
     SendScintilla(S::SCI_INDICSETALPHA, word(selectedIndicator), 40L);
@@ -156,6 +188,21 @@ void CodeView::applyTheme() {
     setMarginWidth(signMargin, QStringLiteral("W").repeated(maxSigns));
     setMarginWidth(kernelMargin, QStringLiteral("W"));
     markGutter();
+}
+
+// Stripes are paler than text on them; each carries its letter where it begins.
+void CodeView::setUpIslands() {
+    static constexpr std::array<QRgb, islandKinds> hues{0xff808080, 0xff7f8c99, 0xff8a4fc4,
+                                                        0xff1f77c9, 0xff6b5a4a, 0xffb8600b};
+    const QColor base = palette().color(QPalette::Base);
+    for (int kind = 0; kind < islandKinds; ++kind) {
+        const QColor stripe = mixed(QColor(hues[static_cast<std::size_t>(kind)]), base, 0.35);
+        setMarkerBackgroundColor(stripe, firstIslandMarker + kind);
+        setMarkerForegroundColor(stripe, firstIslandMarker + kind);
+        setMarkerBackgroundColor(stripe, firstIslandLetter + kind);
+        setMarkerForegroundColor(readableOn(palette().color(QPalette::Text), stripe),
+                                 firstIslandLetter + kind);
+    }
 }
 
 std::vector<QColor> CodeView::textColors() const {
@@ -172,6 +219,9 @@ void CodeView::setResponse(std::string_view utf8) {
     text_.assign(utf8);
     mapping_ = TextMapping(text_);
     regions_.clear();
+    picked_.clear();
+    corrected_.clear();
+    islands_.clear();
     lowestWindow_ = {};
     SendScintilla(S::SCI_SETREADONLY, 0UL);
     SendScintilla(S::SCI_CLEARALL);
@@ -249,9 +299,80 @@ void CodeView::markGutter() {
         SendScintilla(S::SCI_MARGINSETTEXT, word(line), signs.constData());
         SendScintilla(S::SCI_MARGINSETSTYLES, word(line), styles.constData());
     }
-    if (!lowestWindow_.empty()) {
+    if (!lowestWindow_.empty())
         markerAdd(lineOfByte(lowestWindow_.begin), lowestMarker);
+    for (const ByteSpan& span : corrected_)
+        markLines(span, correctedMarker);
+    for (const IslandMark& island : islands_) {
+        markLines(island.span, firstIslandMarker + island.kind);
+        markerAdd(lineOfByte(island.span.begin), firstIslandLetter + island.kind);
     }
+}
+
+void CodeView::markLines(ByteSpan span, int marker) {
+    if (span.empty())
+        return;
+    const int last = lineOfByte(span.end - 1);
+    for (int line = lineOfByte(span.begin); line <= last; ++line)
+        markerAdd(line, marker);
+}
+
+void CodeView::setPickedSpans(const std::vector<ByteSpan>& spans, const QColor& color) {
+    if (spans == picked_ && color == pickedColor_)
+        return;
+    picked_ = spans;
+    pickedColor_ = color;
+    SendScintilla(S::SCI_INDICSETFORE, word(pickedIndicator), color);
+    replaceIndicator(pickedIndicator, {});
+    for (const ByteSpan& span : picked_)
+        fillIndicator(pickedIndicator, mapping_.paintSpan(span));
+}
+
+void CodeView::setCorrectedSpans(const std::vector<ByteSpan>& spans) {
+    if (spans == corrected_)
+        return;
+    corrected_ = spans;
+    replaceIndicator(correctedIndicator, {});
+    for (const ByteSpan& span : corrected_)
+        fillIndicator(correctedIndicator, mapping_.paintSpan(span));
+    markGutter();
+}
+
+void CodeView::setIslands(const std::vector<IslandMark>& islands) {
+    islands_ = islands;
+    for (const IslandMark& island : islands_)
+        markerDefine(island.letter, firstIslandLetter + island.kind);
+    setUpIslands();
+    if (islands_.empty())
+        setMarginWidth(islandMargin, 0);
+    else
+        setMarginWidth(islandMargin, QStringLiteral("WW"));
+    markGutter();
+}
+
+ByteSpan CodeView::selectedBytes() const {
+    return {static_cast<int>(SendScintilla(S::SCI_GETSELECTIONSTART)),
+            static_cast<int>(SendScintilla(S::SCI_GETSELECTIONEND))};
+}
+
+void CodeView::selectBytes(ByteSpan span) {
+    revealByte(span.begin);
+    SendScintilla(S::SCI_SETSEL, word(mapping_.characterBegin(span.end)),
+                  static_cast<long>(mapping_.characterBegin(span.begin)));
+}
+
+int CodeView::caretByte() const {
+    return static_cast<int>(SendScintilla(S::SCI_GETCURRENTPOS));
+}
+
+void CodeView::goToByte(int byte) {
+    SendScintilla(S::SCI_SETEMPTYSELECTION, word(mapping_.characterBegin(byte)));
+    revealByte(byte);
+}
+
+void CodeView::contextMenuEvent(QContextMenuEvent* event) {
+    event->accept();
+    emit menuRequested(event->globalPos());
 }
 
 void CodeView::setLowestWindow(ByteSpan span) {

@@ -28,6 +28,13 @@ struct RegionMark {
     LabelBits labels = 0;
 };
 
+// A stretch that is not CUDA source: what it is as a number below 6 and as a letter.
+struct IslandMark {
+    ByteSpan span;
+    int kind = 0;
+    char letter = ' ';
+};
+
 class CodeView : public QsciScintilla {
     Q_OBJECT
 public:
@@ -45,6 +52,17 @@ public:
     void setShownKinds(LabelBits kinds);
     void setSelectedSpan(ByteSpan span); // empty: none
     void setHoveredSpan(ByteSpan span);
+    // Tokens that are picked out, framed in `color`.
+    void setPickedSpans(const std::vector<ByteSpan>& spans, const QColor& color);
+    // What a person corrected: dotted frames, and a mark in the gutter.
+    void setCorrectedSpans(const std::vector<ByteSpan>& spans);
+    void setIslands(const std::vector<IslandMark>& islands);
+    // What is selected with mouse or keys; empty if nothing is.
+    ByteSpan selectedBytes() const;
+    // Selects and scrolls there, as a person would.
+    void selectBytes(ByteSpan span);
+    int caretByte() const;
+    void goToByte(int byte);
     // The window with the smallest mean, marked in the gutter.
     void setLowestWindow(ByteSpan span);
 
@@ -66,8 +84,10 @@ signals:
     void byteHovered(int byte); // -1: none
     void byteSelected(int byte);
     void viewportChanged();
+    void menuRequested(const QPoint& globalPosition);
 
 protected:
+    void contextMenuEvent(QContextMenuEvent* event) override;
     void mouseMoveEvent(QMouseEvent* event) override;
     void leaveEvent(QEvent* event) override;
     bool viewportEvent(QEvent* event) override;
@@ -78,6 +98,8 @@ private:
     void setUpIndicators();
     void setUpMargins();
     void markGutter();
+    void markLines(ByteSpan span, int marker);
+    void setUpIslands();
     void underline();
     void fillIndicator(int indicator, ByteSpan span);
     void replaceIndicator(int indicator, ByteSpan span);
@@ -88,6 +110,10 @@ private:
     TextMapping mapping_;
     ConfidencePainter painter_;
     std::vector<RegionMark> regions_;
+    std::vector<ByteSpan> picked_;
+    QColor pickedColor_;
+    std::vector<ByteSpan> corrected_;
+    std::vector<IslandMark> islands_;
     LabelBits shownKinds_ = static_cast<LabelBits>(~0u);
     ByteSpan lowestWindow_;
     std::function<QString(int)> toolTipSource_;

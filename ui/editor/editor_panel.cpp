@@ -9,6 +9,8 @@
 #include <QScrollBar>
 #include <QVBoxLayout>
 
+#include "ui/editor/region_layer.h"
+
 namespace cuset {
 namespace {
 
@@ -34,11 +36,12 @@ std::vector<Legend::Tick> ticksFor(ColorBy by, const ColorScale& scale) {
 } // namespace
 
 EditorPanel::EditorPanel(Workspace* workspace, AnalysisState* analysis, SelectionState* selection,
-                         QWidget* parent)
+                         LabelState* labels, QWidget* parent)
     : QWidget(parent)
     , workspace_(workspace)
     , analysis_(analysis)
-    , selection_(selection) {
+    , selection_(selection)
+    , labels_(labels) {
     build();
     connectAll();
     showLegend();
@@ -81,9 +84,12 @@ void EditorPanel::build() {
     prompt_->setAccessibleName(tr("Prompt of the selected sample"));
     prompt_->setMaximumHeight(fontMetrics().lineSpacing() * promptLines + gap * 2);
     prompt_->hide();
-    state_ = new QLabel(this);
-    state_->setTextFormat(Qt::PlainText);
-    state_->setContentsMargins(gap, gap / 2, gap, gap / 2);
+    header_ = new QLabel(this);
+    header_->setTextFormat(Qt::PlainText);
+    header_->setContentsMargins(gap, 0, gap, gap / 2);
+    header_->setForegroundRole(QPalette::PlaceholderText);
+    header_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+    header_->setAccessibleName(tr("What the response consists of"));
 
     code_ = new CodeView(this);
     ruler_ = new HeatRuler(this);
@@ -98,7 +104,7 @@ void EditorPanel::build() {
     column->addLayout(bar);
     column->addWidget(promptToggle_);
     column->addWidget(prompt_);
-    column->addWidget(state_);
+    column->addWidget(header_);
     column->addLayout(codeRow, 1);
 
     pages_ = new QStackedWidget(this);
@@ -121,6 +127,8 @@ void EditorPanel::connectAll() {
     connect(analysis_, &AnalysisState::figuresChanged, this, &EditorPanel::showFigures);
     connect(analysis_, &AnalysisState::corpusReset, this, &EditorPanel::showFigures);
     connect(analysis_, &AnalysisState::structureChanged, this, &EditorPanel::showRegions);
+    connect(labels_, &LabelState::changed, this, &EditorPanel::showRegions);
+    connect(selection_, &SelectionState::kindsChanged, this, &EditorPanel::showPicked);
     connect(selection_, &SelectionState::tokenChanged, this, [this](int token) {
         showSelection();
         if (token >= 0)
@@ -180,11 +188,8 @@ void EditorPanel::showSample() {
 void EditorPanel::showFigures() {
     showLegend();
     const std::shared_ptr<const TokenFigures>& figures = analysis_->figures();
-    const bool scored = figures != nullptr;
-    const int row = selection_->sample();
-    state_->setVisible(!scored && row >= 0);
-    state_->setText(tr("Not scored yet: open a model and press Score (F5) to colour this sample."));
-    if (!scored) {
+    showHeader();
+    if (!figures) {
         code_->paintTokens({}, {});
         code_->setLowestWindow({});
         ruler_->setLines({});
@@ -206,6 +211,8 @@ void EditorPanel::showFigures() {
     // The structure does not depend on thresholds; labels stand in for it until it is found.
     if (!analysis_->structure())
         showRegions();
+    else
+        showPicked();
 }
 
 void EditorPanel::updateRuler(const std::vector<QColor>& colors) {
@@ -243,25 +250,60 @@ void EditorPanel::updateRuler(const std::vector<QColor>& colors) {
 }
 
 void EditorPanel::showRegions() {
-    std::vector<RegionMark> marks;
+    marks_.clear();
     std::array<int, sensitive_kind_count> counts{};
-    if (const auto& structure = analysis_->structure()) {
-        for (const SensitiveSpan& span : structure->spans) {
-            marks.push_back({span.span, kind_bit(span.kind)});
+    const int row = selection_->sample();
+    const bool any = row >= 0 && row < workspace_->sampleCount();
+    const LabelState::List corrections =
+        any ? labels_->ofSample(workspace_->sampleId(row).toStdString()) : LabelState::List();
+    if (const auto& structure = analysis_->structure(); structure && any) {
+        marks_ = regionMarks(*structure, corrections,
+                             static_cast<int>(workspace_->response(row).size()));
+        for (const SensitiveSpan& span : structure->spans)
             ++counts[static_cast<std::size_t>(span.kind)];
-        }
-        for (const KernelDefinition& kernel : structure->kernels)
-            marks.push_back({kernel.body, kernel_bit});
-        for (const KernelLaunch& launch : structure->launches)
-            marks.push_back({launch.config, launch_bit});
+        code_->setIslands(islandMarks(*structure));
     } else if (const auto& figures = analysis_->figures()) {
-        for (int t = 0; t < figures->count(); ++t)
-            if (figures->labels()[static_cast<std::size_t>(t)] != 0)
-                marks.push_back({figures->spans()[static_cast<std::size_t>(t)],
-                                 figures->labels()[static_cast<std::size_t>(t)]});
+        marks_ = regionMarks(*figures);
     }
+    std::vector<ByteSpan> corrected;
+    for (const LabelCorrection& correction : corrections)
+        corrected.push_back(correction.span);
     kinds_->setCounts(counts);
-    code_->setRegions(marks);
+    code_->setRegions(marks_);
+    code_->setCorrectedSpans(corrected);
+    showHeader();
+    showPicked();
+}
+
+void EditorPanel::showPicked() {
+    const LabelBits kinds = selection_->kinds();
+    std::vector<ByteSpan> spans;
+    if (kinds != 0)
+        spans = analysis_->figures() ? pickedSpans(*analysis_->figures(), kinds)
+                                     : pickedSpans(marks_, kinds);
+    QColor color = seriesColors(code_->palette()).accent;
+    for (int kind = 0; kind < sensitive_kind_count; ++kind)
+        if (kinds == kind_bit(static_cast<SensitiveKind>(kind)))
+            color = kindColor(static_cast<SensitiveKind>(kind), code_->palette());
+    code_->setPickedSpans(spans, color);
+}
+
+void EditorPanel::showHeader() {
+    QStringList parts;
+    const int row = selection_->sample();
+    if (!analysis_->figures() && row >= 0)
+        parts += tr("Not scored: open a model, then Score (F5).");
+    if (analysis_->structure() && row >= 0)
+        parts += placementText(*analysis_->structure(), analysis_->figures().get());
+    header_->setText(parts.join(QStringLiteral("   ")));
+    header_->setToolTip(plainToolTip(header_->text() + QLatin1Char('\n')
+                                     + tr("Placed: the share of the response that was told to be "
+                                          "source, prose or another known kind.")));
+}
+
+ByteSpan EditorPanel::chosenSpan() const {
+    const ByteSpan selected = code_->selectedBytes();
+    return selected.empty() ? spanOf(selection_->token()) : selected;
 }
 
 void EditorPanel::showSelection() {
@@ -338,12 +380,16 @@ QString EditorPanel::describe(int byte) const {
                 .arg(figures.rank(token))
                 .arg(static_cast<double>(figures.mask(token)), 0, 'g', 3);
     }
-    if (const auto& structure = analysis_->structure())
+    if (const auto& structure = analysis_->structure()) {
+        for (const Island& island : structure->islands)
+            if (island.kind != IslandKind::cuda_source && island.span.contains(byte))
+                lines += islandTitle(island.kind);
         for (const SensitiveSpan& span : structure->spans)
             if (span.span.contains(byte))
                 lines += tr("%1: %2").arg(
                     kindTitle(span.kind),
                     QString::fromUtf8(span.rule.data(), static_cast<qsizetype>(span.rule.size())));
+    }
     return lines.join(QLatin1Char('\n'));
 }
 

@@ -17,6 +17,7 @@
 #include "ui/editor/legend.h"
 #include "ui/editor/token_colors.h"
 #include "ui/state/analysis_state.h"
+#include "ui/state/label_state.h"
 
 namespace cuset {
 
@@ -24,7 +25,7 @@ class EditorPanel : public QWidget {
     Q_OBJECT
 public:
     EditorPanel(Workspace* workspace, AnalysisState* analysis, SelectionState* selection,
-                QWidget* parent = nullptr);
+                LabelState* labels, QWidget* parent = nullptr);
 
     ColorBy colorBy() const { return colorBy_; }
     void setColorBy(ColorBy by);
@@ -34,6 +35,8 @@ public:
     KindBar* kindBar() { return kinds_; }
     // The page that says what to do while nothing is open.
     void setEmptyPage(QWidget* page);
+    // What an action on the code is about: the selected text, else the selected token.
+    ByteSpan chosenSpan() const;
 
 signals:
     void colorByChanged();
@@ -47,6 +50,8 @@ private:
     void showSample();
     void showFigures();
     void showRegions();
+    void showPicked();
+    void showHeader();
     void showSelection();
     void showLegend();
     void updateRuler(const std::vector<QColor>& colors);
@@ -58,6 +63,8 @@ private:
     Workspace* workspace_;
     AnalysisState* analysis_;
     SelectionState* selection_;
+    LabelState* labels_;
+    std::vector<RegionMark> marks_;
     QStackedWidget* pages_ = nullptr;
     CodeView* code_ = nullptr;
     HeatRuler* ruler_ = nullptr;
@@ -66,7 +73,7 @@ private:
     QComboBox* colorChoice_ = nullptr;
     QToolButton* promptToggle_ = nullptr;
     QPlainTextEdit* prompt_ = nullptr;
-    QLabel* state_ = nullptr;
+    QLabel* header_ = nullptr;
     ColorBy colorBy_ = ColorBy::Confidence;
     ColorMap map_ = ColorMap::Cividis;
     ColorScale scale_;

@@ -99,10 +99,12 @@ void AlternativesView::paintEvent(QPaintEvent*) {
     }
 }
 
-TokenPanel::TokenPanel(AnalysisState* analysis, SelectionState* selection, QWidget* parent)
+TokenPanel::TokenPanel(AnalysisState* analysis, SelectionState* selection, LabelState* labels,
+                       QWidget* parent)
     : QWidget(parent)
     , analysis_(analysis)
-    , selection_(selection) {
+    , selection_(selection)
+    , labels_(labels) {
     setAccessibleName(tr("Token"));
     setWhatsThis(tr("The token under the pointer, else the selected one: what the model gives it, "
                     "how far training "
@@ -110,6 +112,7 @@ TokenPanel::TokenPanel(AnalysisState* analysis, SelectionState* selection, QWidg
     build();
     connect(analysis_, &AnalysisState::figuresChanged, this, &TokenPanel::showToken);
     connect(analysis_, &AnalysisState::structureChanged, this, &TokenPanel::showToken);
+    connect(labels_, &LabelState::changed, this, &TokenPanel::showToken);
     connect(selection_, &SelectionState::tokenChanged, this, &TokenPanel::showToken);
     connect(selection_, &SelectionState::hoverChanged, this, &TokenPanel::showToken);
     showToken();
@@ -236,6 +239,8 @@ void TokenPanel::showText(const TokenFigures& figures, int token) {
 void TokenPanel::showRegions(const TokenFigures& figures, int token) {
     const LabelBits labels = figures.labels()[static_cast<std::size_t>(token)];
     const ByteSpan span = figures.spans()[static_cast<std::size_t>(token)];
+    const int correction =
+        span.empty() ? -1 : labels_->touching(figures.scores().id(figures.index()), span);
     QStringList parts;
     if (labels & kernel_bit)
         parts += tr("kernel body");
@@ -246,7 +251,7 @@ void TokenPanel::showRegions(const TokenFigures& figures, int token) {
         if (!(labels & kind_bit(which)))
             continue;
         QString part = kindTitle(which);
-        if (const auto& structure = analysis_->structure()) {
+        if (const auto& structure = analysis_->structure(); structure && correction < 0) {
             const auto rule = std::find_if(
                 structure->spans.begin(), structure->spans.end(),
                 [&](const SensitiveSpan& s) { return s.kind == which && s.span.overlaps(span); });
@@ -256,7 +261,12 @@ void TokenPanel::showRegions(const TokenFigures& figures, int token) {
         }
         parts += part;
     }
-    regions_->setText(parts.isEmpty() ? tr("no CUDA region") : parts.join(QStringLiteral(", ")));
+    QString line = parts.isEmpty() ? tr("no CUDA region") : parts.join(QStringLiteral(", "));
+    if (correction >= 0)
+        line +=
+            tr("; %1: corrected by you")
+                .arg(correctionTitle(labels_->corrections()[static_cast<std::size_t>(correction)]));
+    regions_->setText(line);
 }
 
 void TokenPanel::showAlternatives(const TokenFigures& figures, int token) {

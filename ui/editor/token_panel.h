@@ -8,6 +8,7 @@
 #include <QWidget>
 
 #include "ui/state/analysis_state.h"
+#include "ui/state/label_state.h"
 
 namespace cuset {
 
@@ -37,7 +38,8 @@ private:
 class TokenPanel : public QWidget {
     Q_OBJECT
 public:
-    TokenPanel(AnalysisState* analysis, SelectionState* selection, QWidget* parent = nullptr);
+    TokenPanel(AnalysisState* analysis, SelectionState* selection, LabelState* labels,
+               QWidget* parent = nullptr);
 
 private:
     enum Figure {
@@ -61,6 +63,7 @@ private:
 
     AnalysisState* analysis_;
     SelectionState* selection_;
+    LabelState* labels_;
     QLabel* text_ = nullptr;
     QLabel* identity_ = nullptr;
     QLabel* regions_ = nullptr;

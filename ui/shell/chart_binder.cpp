@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/analysis/window.h"
+#include "ui/editor/color_scale.h"
 #include "ui/state/navigation.h"
 
 namespace cuset {
@@ -36,12 +37,14 @@ SweepGrid gridAround(const MaskSettings& settings) {
 } // namespace
 
 ChartBinder::ChartBinder(AnalysisState* analysis, Workspace* workspace, MaskSettingsState* settings,
-                         SelectionState* selection, JobRunner* pool, QWidget* parent)
+                         SelectionState* selection, KindFigures* kinds, JobRunner* pool,
+                         QWidget* parent)
     : QObject(parent)
     , analysis_(analysis)
     , workspace_(workspace)
     , settings_(settings)
     , selection_(selection)
+    , kinds_(kinds)
     , pool_(pool)
     , density_(new DensityChart(parent))
     , window_(new WindowChart(parent))
@@ -58,6 +61,8 @@ ChartBinder::ChartBinder(AnalysisState* analysis, Workspace* workspace, MaskSett
     connect(analysis_, &AnalysisState::figuresChanged, this, &ChartBinder::showSample);
     connect(selection_, &SelectionState::tokenChanged, this, &ChartBinder::showSelection);
     connect(selection_, &SelectionState::hoverChanged, this, &ChartBinder::showSelection);
+    connect(selection_, &SelectionState::kindsChanged, this, &ChartBinder::showPicked);
+    connect(kinds_, &KindFigures::selectionChanged, this, &ChartBinder::showPickedDensity);
     connect(settings_, &MaskSettingsState::changed, this, [this](const MaskSettings& now) {
         density_->setTau(now.tau);
         sweep_->setCurrent(now);
@@ -110,6 +115,36 @@ void ChartBinder::showSample() {
     window_->setWindowMeans(figures->masked().window_mean, neutralMean, figures->settings().window,
                             lowestWindowAt(*figures));
     showSelection();
+    showPicked();
+}
+
+QColor ChartBinder::pickedColor() const {
+    const QPalette colors = density_->palette();
+    for (int kind = 0; kind < sensitive_kind_count; ++kind)
+        if (selection_->kinds() == kind_bit(static_cast<SensitiveKind>(kind)))
+            return kindColor(static_cast<SensitiveKind>(kind), colors);
+    return seriesColors(colors).accent;
+}
+
+void ChartBinder::showPicked() {
+    const LabelBits kinds = selection_->kinds();
+    std::vector<int> tokens;
+    if (const auto& figures = analysis_->figures(); figures && kinds != 0)
+        for (int t = 0; t < figures->count(); ++t)
+            if (figures->labels()[static_cast<std::size_t>(t)] & kinds)
+                tokens.push_back(t);
+    window_->setPickedTokens(std::move(tokens), pickedColor());
+    bars_->setPickedLabels(kinds);
+}
+
+void ChartBinder::showPickedDensity() {
+    QStringList names;
+    for (int kind = 0; kind < sensitive_kind_count; ++kind)
+        if (selection_->kinds() & kind_bit(static_cast<SensitiveKind>(kind)))
+            names += kindRowTitle(kind);
+    density_->setPicked(kinds_->density(),
+                        names.size() > 1 ? tr("%1 kinds").arg(names.size()) : names.join(QString()),
+                        pickedColor());
 }
 
 void ChartBinder::showBars() {
@@ -120,7 +155,7 @@ void ChartBinder::showBars() {
         return;
     }
     const int token = selection_->token();
-    if (barsSample_ == selection_->sample()
+    if (barsSample_ == selection_->sample() && barsScores_ == workspace_->scores()
         && (token < 0 || (token >= barsBegin_ && token < barsEnd_)))
         return;
     const int centre = token >= 0 ? token : std::max(0, lowestWindowAt(*figures));
@@ -128,6 +163,7 @@ void ChartBinder::showBars() {
     barsBegin_ = range.begin;
     barsEnd_ = range.end;
     barsSample_ = selection_->sample();
+    barsScores_ = workspace_->scores();
     std::vector<TokenBar> bars;
     double sum = 0;
     for (int t = barsBegin_; t < barsEnd_; ++t) {
@@ -174,8 +210,8 @@ void ChartBinder::computeSweep() {
     sweptSettings_ = base;
     pool_->start(
         sweepChannel,
-        [scores, base](RunControl& control) {
-            CorpusAnalyzer analyzer(scores, control);
+        [scores, base, workers = analysis_->parallelFor()](RunControl& control) {
+            CorpusAnalyzer analyzer(scores, control, workers);
             return cuset::sweep(analyzer, base, gridAround(base), control);
         },
         [this](JobOutcome<std::vector<SweepPoint>> outcome) {

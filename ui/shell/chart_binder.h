@@ -14,6 +14,7 @@
 #include "ui/charts/token_bar_chart.h"
 #include "ui/charts/window_chart.h"
 #include "ui/state/analysis_state.h"
+#include "ui/state/kind_figures.h"
 
 namespace cuset {
 
@@ -21,7 +22,7 @@ class ChartBinder : public QObject {
     Q_OBJECT
 public:
     ChartBinder(AnalysisState* analysis, Workspace* workspace, MaskSettingsState* settings,
-                SelectionState* selection, JobRunner* pool, QWidget* parent);
+                SelectionState* selection, KindFigures* kinds, JobRunner* pool, QWidget* parent);
 
     DensityChart* density() { return density_; }
     WindowChart* window() { return window_; }
@@ -41,18 +42,23 @@ private:
     void showSample();
     void showBars();
     void showSelection();
+    void showPicked();
+    void showPickedDensity();
+    QColor pickedColor() const;
     void computeSweep();
 
     AnalysisState* analysis_;
     Workspace* workspace_;
     MaskSettingsState* settings_;
     SelectionState* selection_;
+    KindFigures* kinds_;
     JobRunner* pool_;
     DensityChart* density_;
     WindowChart* window_;
     TokenBarChart* bars_;
     SweepChart* sweep_;
     bool sweepVisible_ = false;
+    std::shared_ptr<const ScoreSet> barsScores_;
     std::shared_ptr<const ScoreSet> sweptScores_;
     MaskSettings sweptSettings_;
     int barsBegin_ = 0;

@@ -12,6 +12,7 @@
 
 #include "core/io/sample_reader.h"
 #include "core/io/score_file.h"
+#include "core/model/label_file.h"
 
 namespace cuset {
 namespace {
@@ -30,6 +31,12 @@ struct OpenedData {
     std::shared_ptr<const ScoreSet> scores; // found beside the data, or null
     QString scoresPath;
     QString scoresProblem;
+    OpenedLabels labels;
+};
+
+struct OpenedScores {
+    std::shared_ptr<const ScoreSet> scores;
+    OpenedLabels labels;
 };
 
 OpenedData readData(const QStringList& paths, RunControl& control) {
@@ -38,6 +45,7 @@ OpenedData readData(const QStringList& paths, RunControl& control) {
         files.push_back(toPath(path));
     OpenedData opened;
     opened.dataset = std::make_shared<const Dataset>(read_samples(files, ReadOptions{}, control));
+    opened.labels = LabelState::read(DocumentController::labelPathFor(paths.first()));
     const QString beside = DocumentController::scorePathFor(paths);
     if (!QFileInfo::exists(beside))
         return opened;
@@ -52,9 +60,11 @@ OpenedData readData(const QStringList& paths, RunControl& control) {
 
 } // namespace
 
-DocumentController::DocumentController(Workspace* workspace, JobRunner* pool, QObject* parent)
+DocumentController::DocumentController(Workspace* workspace, LabelState* labels, JobRunner* pool,
+                                       QObject* parent)
     : QObject(parent)
     , workspace_(workspace)
+    , labels_(labels)
     , pool_(pool) {
     connect(pool_, &JobRunner::runningChanged, this, &DocumentController::busyChanged);
 }
@@ -81,6 +91,21 @@ QString DocumentController::scorePathFor(const QStringList& dataPaths) {
         return folder + QLatin1Char('/') + name;
     return QStandardPaths::writableLocation(QStandardPaths::AppDataLocation)
         + QStringLiteral("/scores/") + name;
+}
+
+QString DocumentController::labelPathFor(const QString& dataOrScores) {
+    const QFileInfo beside(
+        QFile::decodeName(label_file_for(toPath(dataOrScores)).string().c_str()));
+    if (beside.exists() || QFileInfo(beside.absolutePath()).isWritable())
+        return beside.absoluteFilePath();
+    return QStandardPaths::writableLocation(QStandardPaths::AppDataLocation)
+        + QStringLiteral("/labels/") + beside.fileName();
+}
+
+void DocumentController::openLabels(OpenedLabels opened) {
+    if (!opened.problem.isEmpty())
+        emit message(MessageKind::Warning, tr("Corrections are not used: %1").arg(opened.problem));
+    labels_->open(std::move(opened));
 }
 
 void DocumentController::open(const QStringList& paths) {
@@ -111,6 +136,7 @@ void DocumentController::openData(const QStringList& paths) {
             auto* opened = std::get_if<0>(&outcome);
             if (!opened)
                 return;
+            openLabels(std::move(opened->labels));
             workspace_->setDataset(opened->dataset, paths);
             reportDataset(*opened->dataset);
             if (!opened->scoresProblem.isEmpty())
@@ -144,12 +170,19 @@ void DocumentController::reportDataset(const Dataset& dataset) {
 
 void DocumentController::openScores(const QString& path) {
     pool_->start(
-        scoresChannel, [path](RunControl&) { return read_score_file(toPath(path)); },
-        [this, path](JobOutcome<std::shared_ptr<const ScoreSet>> outcome) {
+        scoresChannel,
+        [path](RunControl&) {
+            return OpenedScores{read_score_file(toPath(path)),
+                                LabelState::read(labelPathFor(path))};
+        },
+        [this, path](JobOutcome<OpenedScores> outcome) {
             if (const auto* error = std::get_if<1>(&outcome))
                 fail(*error);
-            if (auto* scores = std::get_if<0>(&outcome)) {
-                workspace_->setScores(*scores, path);
+            if (auto* opened = std::get_if<0>(&outcome)) {
+                // Scores of the open data keep the data's corrections.
+                if (!workspace_->dataset() || !workspace_->matches(*opened->scores))
+                    openLabels(std::move(opened->labels));
+                workspace_->setScores(opened->scores, path);
                 emit scoresOpened(path);
             }
         });

@@ -7,6 +7,7 @@
 
 #include "ui/async/job_runner.h"
 #include "ui/shell/message_bar.h"
+#include "ui/state/label_state.h"
 #include "ui/state/workspace.h"
 
 namespace cuset {
@@ -16,13 +17,16 @@ enum class FileKind { Scores, Model, Data };
 class DocumentController : public QObject {
     Q_OBJECT
 public:
-    DocumentController(Workspace* workspace, JobRunner* pool, QObject* parent = nullptr);
+    DocumentController(Workspace* workspace, LabelState* labels, JobRunner* pool,
+                       QObject* parent = nullptr);
 
     // By name and content of folders: score files, GGUF files and model folders, else data.
     static FileKind kindOf(const QString& path);
     // Where scores of these data files go: beside the first one, or in the user's data folder if
     // that is read-only.
     static QString scorePathFor(const QStringList& dataPaths);
+    // Where corrections of the labels of these data or of a score file go, by the same rule.
+    static QString labelPathFor(const QString& dataOrScores);
 
     // Opens everything that was given; several data files make one data set.
     void open(const QStringList& paths);
@@ -46,8 +50,10 @@ signals:
 private:
     void fail(const Error& error);
     void reportDataset(const Dataset& dataset);
+    void openLabels(OpenedLabels opened);
 
     Workspace* workspace_;
+    LabelState* labels_;
     JobRunner* pool_;
     QString modelPath_;
     ErrorCode lastError_ = ErrorCode::failure;

@@ -45,12 +45,16 @@ MainWindow::MainWindow(const QString& settingsPath, QWidget* parent)
     setDockNestingEnabled(true);
     setWindowIcon(QIcon(QStringLiteral(":/icons/cuset-studio.svg")));
     analysis_ = new AnalysisState(&workspace_, &mask_, &selection_, &pool_, this);
-    documents_ = new DocumentController(&workspace_, &pool_, this);
+    labels_ = new LabelState(&workspace_, mask_.undoStack(), this);
+    kinds_ = new KindFigures(analysis_, &mask_, &selection_, &pool_, this);
+    documents_ = new DocumentController(&workspace_, labels_, &pool_, this);
     scoring_ = new ScoringController(&workspace_, this);
-    charts_ = new ChartBinder(analysis_, &workspace_, &mask_, &selection_, &pool_, this);
+    charts_ = new ChartBinder(analysis_, &workspace_, &mask_, &selection_, kinds_, &pool_, this);
+    frames_ = new FrameMeter(this);
     buildActions();
     buildCentre();
     buildDocks();
+    buildRegionActions();
     buildToolBar();
     connectState();
     loadSettings();
@@ -64,6 +68,8 @@ MainWindow::~MainWindow() {
     disconnect(&pool_, nullptr, nullptr, nullptr);
     scoring_->disconnect();
     documents_->disconnect();
+    labels_->disconnect();
+    kinds_->disconnect();
     selection_.disconnect();
     workspace_.disconnect();
     mask_.disconnect();
@@ -76,6 +82,9 @@ void MainWindow::connectState() {
     connect(analysis_, &AnalysisState::failed, this,
             [this](const QString& text) { messages_->show(MessageKind::Error, text); });
     connect(analysis_, &AnalysisState::figuresChanged, this, &MainWindow::updateActions);
+    connect(labels_, &LabelState::failed, this,
+            [this](const QString& text) { messages_->show(MessageKind::Error, text); });
+    connect(&mask_, &MaskSettingsState::changed, frames_, &FrameMeter::begin);
     connect(charts_, &ChartBinder::failed, this,
             [this](const QString& text) { messages_->show(MessageKind::Error, text); });
     for (ChartPanel* chart : charts_->charts()) {
@@ -252,9 +261,12 @@ QStringList MainWindow::viewNames() {
     QStringList names{QStringLiteral("main"),    QStringLiteral("density"),
                       QStringLiteral("windows"), QStringLiteral("tokens"),
                       QStringLiteral("sweep"),   QStringLiteral("model"),
+                      QStringLiteral("regions"), QStringLiteral("corrections"),
                       QStringLiteral("light"),   QStringLiteral("dark")};
     for (const ColorBy by : allColorModes)
         names += colorMode(by).key;
+    for (const std::string_view kind : sensitive_kind_names)
+        names += QString::fromLatin1(kind.data(), static_cast<qsizetype>(kind.size()));
     return names;
 }
 
@@ -268,6 +280,11 @@ bool MainWindow::showView(const QString& name) {
     for (const ColorBy by : allColorModes)
         if (colorMode(by).key == name) {
             editor_->setColorBy(by);
+            return true;
+        }
+    for (std::size_t kind = 0; kind < sensitive_kind_names.size(); ++kind)
+        if (name.toStdString() == sensitive_kind_names[kind]) {
+            selection_.setKinds(kind_bit(static_cast<SensitiveKind>(kind)));
             return true;
         }
     const auto dock = std::find_if(docks_.begin(), docks_.end(),
@@ -290,7 +307,7 @@ bool MainWindow::showView(const QString& name) {
 
 bool MainWindow::isSettled() const {
     return !documents_->isBusy() && !scoring_->isRunning() && analysis_->isSettled()
-        && charts_->isSettled() && pool_.isIdle();
+        && charts_->isSettled() && kinds_->isSettled() && samples_->isSettled() && pool_.isIdle();
 }
 
 ExitCode MainWindow::outcome() const {

@@ -16,6 +16,7 @@
 #include "ui/editor/token_panel.h"
 #include "ui/shell/chart_binder.h"
 #include "ui/shell/document_controller.h"
+#include "ui/shell/frame_meter.h"
 #include "ui/shell/message_bar.h"
 #include "ui/shell/model_panel.h"
 #include "ui/shell/scoring_controller.h"
@@ -34,9 +35,10 @@ public:
     void openPaths(const QStringList& paths);
     void openModel(const QString& nameOrPath);
     void score();
-    // Names of docs and colour modes that `showView` knows.
+    // Names of docks, colour modes and kinds that `showView` knows.
     static QStringList viewNames();
-    // Puts a chart, a colour mode or an appearance forward; false if there is no such view.
+    // Puts a panel, a colour mode or an appearance forward, or picks a kind out; false if there is
+    // no such view.
     bool showView(const QString& name);
     // Nothing is being read, computed or scored.
     bool isSettled() const;
@@ -51,6 +53,9 @@ public:
     SelectionState* selection() { return &selection_; }
     MaskSettingsState* maskSettings() { return &mask_; }
     AnalysisState* analysis() { return analysis_; }
+    LabelState* labels() { return labels_; }
+    KindFigures* kinds() { return kinds_; }
+    FrameMeter* frameMeter() { return frames_; }
     DocumentController* documents() { return documents_; }
     ScoringController* scoring() { return scoring_; }
 
@@ -68,6 +73,12 @@ private:
     QDockWidget* addDock(const QString& name, const QString& title, QWidget* widget,
                          Qt::DockWidgetArea area);
     void applyProportions();
+    // main_window_regions.cpp
+    void buildRegionPanels(QDockWidget* summary);
+    void buildRegionActions();
+    void buildRegionMenu();
+    void goToRegion(LabelBits labels, int direction);
+    LabelBits wantedKinds() const;
     // main_window_actions.cpp
     void buildActions();
     void buildFileMenu();
@@ -105,6 +116,8 @@ private:
     MaskSettingsState mask_;
     SelectionState selection_;
     AnalysisState* analysis_ = nullptr;
+    LabelState* labels_ = nullptr;
+    KindFigures* kinds_ = nullptr;
     DocumentController* documents_ = nullptr;
     ScoringController* scoring_ = nullptr;
     ChartBinder* charts_ = nullptr;
@@ -114,6 +127,10 @@ private:
     StartPage* start_ = nullptr;
     DatasetPanel* samples_ = nullptr;
     ModelPanel* model_ = nullptr;
+    FrameMeter* frames_ = nullptr;
+    QMenu* editMenu_ = nullptr;
+    QMenu* regionMenu_ = nullptr;
+    QMenu* analysisMenu_ = nullptr;
     std::vector<QDockWidget*> docks_;
     QMenu* recentFiles_ = nullptr;
     QMenu* recentModels_ = nullptr;

@@ -51,7 +51,7 @@ void MainWindow::buildFileMenu() {
 }
 
 void MainWindow::buildEditMenu() {
-    QMenu* menu = menuBar()->addMenu(tr("&Edit"));
+    QMenu* menu = editMenu_ = menuBar()->addMenu(tr("&Edit"));
     QAction* undo = mask_.undoStack()->createUndoAction(this, tr("&Undo"));
     undo->setShortcut(QKeySequence::Undo);
     QAction* redo = mask_.undoStack()->createRedoAction(this, tr("&Redo"));
@@ -105,8 +105,12 @@ void MainWindow::buildViewMenu() {
     addAction(menu, tr("&Smaller code"), QStringLiteral("Ctrl+-"), [zoom] { zoom(-1); });
     addAction(menu, tr("&Normal code size"), QStringLiteral("Ctrl+0"), [zoom] { zoom(0); });
     menu->addSeparator();
+    regionMenu_ = menu->addMenu(tr("&Regions"));
     panelMenu_ = menu->addMenu(tr("&Panels"));
     addAction(menu, tr("Reset la&yout"), {}, [this] { resetLayout(); });
+    QAction* times = addAction(menu, tr("&Frame times"), {}, [] {});
+    times->setCheckable(true);
+    connect(times, &QAction::toggled, this, [this](bool on) { frames_->setShown(on); });
     menu->addSeparator();
     paletteAction_ = addAction(menu, tr("All co&mmands\u2026"), QStringLiteral("Ctrl+Shift+P"),
                                [this] { showPalette(); });
@@ -130,7 +134,7 @@ void MainWindow::buildModelMenu() {
 }
 
 void MainWindow::buildAnalysisMenu() {
-    QMenu* menu = menuBar()->addMenu(tr("&Analysis"));
+    QMenu* menu = analysisMenu_ = menuBar()->addMenu(tr("&Analysis"));
     nextSensitiveAction_ = addAction(menu, tr("Next uncertain &sensitive token"),
                                      QStringLiteral("F7"), [this] { nextSensitive(); });
     nextSensitiveAction_->setIconText(tr("Sensitive"));

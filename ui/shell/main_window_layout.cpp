@@ -31,7 +31,7 @@ QScrollArea* scrollable(QWidget* widget, QWidget* parent) {
 
 void MainWindow::buildCentre() {
     messages_ = new MessageBar(this);
-    editor_ = new EditorPanel(&workspace_, analysis_, &selection_, this);
+    editor_ = new EditorPanel(&workspace_, analysis_, &selection_, labels_, this);
     start_ = new StartPage(this);
     editor_->setEmptyPage(start_);
     connect(start_, &StartPage::openSamples, this, [this] { chooseSamples(false); });
@@ -70,7 +70,7 @@ void MainWindow::buildDocks() {
     setCorner(Qt::BottomLeftCorner, Qt::BottomDockWidgetArea);
     setCorner(Qt::BottomRightCorner, Qt::BottomDockWidgetArea);
     setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
-    samples_ = new DatasetPanel(&workspace_, analysis_, &selection_, this);
+    samples_ = new DatasetPanel(&workspace_, analysis_, &selection_, kinds_, this);
     model_ = new ModelPanel(&workspace_, &pool_, this);
     addDock(QStringLiteral("samples"), tr("Samples"), samples_, Qt::LeftDockWidgetArea);
     QDockWidget* thresholds = addDock(QStringLiteral("thresholds"), tr("Thresholds"),
@@ -81,11 +81,12 @@ void MainWindow::buildDocks() {
     QDockWidget* model = addDock(QStringLiteral("model"), tr("Model"), scrollable(model_, this),
                                  Qt::RightDockWidgetArea);
     splitDockWidget(thresholds, summary, Qt::Vertical);
+    buildRegionPanels(summary);
     tabifyDockWidget(summary, model);
     summary->raise();
     QDockWidget* token =
-        addDock(QStringLiteral("token"), tr("Token"), new TokenPanel(analysis_, &selection_, this),
-                Qt::BottomDockWidgetArea);
+        addDock(QStringLiteral("token"), tr("Token"),
+                new TokenPanel(analysis_, &selection_, labels_, this), Qt::BottomDockWidgetArea);
     QDockWidget* density = addDock(QStringLiteral("density"), tr("Confidence density"),
                                    charts_->density(), Qt::BottomDockWidgetArea);
     splitDockWidget(token, density, Qt::Vertical);
@@ -115,7 +116,7 @@ void MainWindow::applyProportions() {
     const int wide = width();
     resizeDocks({find("samples"), find("thresholds")},
                 {std::clamp(wide * 22 / 100, em * 19, em * 27),
-                 std::clamp(wide * 18 / 100, em * 16, em * 21)},
+                 std::clamp(wide * 26 / 100, em * 16, em * 25)},
                 Qt::Horizontal);
     resizeDocks({find("token"), find("density")},
                 {em * 7, std::clamp(height() * 24 / 100, em * 11, em * 20)}, Qt::Vertical);

@@ -23,17 +23,10 @@ extern "C" void forwardSignal(int) {
 
 } // namespace
 
-QuitSignals::QuitSignals(std::function<void()> quit, QObject* parent)
-    : QObject(parent)
-    , quit_(std::move(quit)) {
-    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, channel.data()) != 0)
+void QuitSignals::listen() {
+    if (channel[0] >= 0
+        || ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, channel.data()) != 0)
         return;
-    auto* notifier = new QSocketNotifier(channel[1], QSocketNotifier::Read, this);
-    connect(notifier, &QSocketNotifier::activated, this, [this] {
-        char byte = 0;
-        [[maybe_unused]] const ssize_t got = ::read(channel[1], &byte, 1);
-        quit_();
-    });
     struct sigaction action { };
     action.sa_handler = forwardSignal;
     action.sa_flags = SA_RESTART;
@@ -41,11 +34,17 @@ QuitSignals::QuitSignals(std::function<void()> quit, QObject* parent)
         ::sigaction(number, &action, nullptr);
 }
 
-QuitSignals::~QuitSignals() {
-    for (const int number : handled)
-        std::signal(number, SIG_DFL);
-    for (int& descriptor : channel)
-        ::close(std::exchange(descriptor, -1));
+QuitSignals::QuitSignals(std::function<void()> quit, QObject* parent)
+    : QObject(parent)
+    , quit_(std::move(quit)) {
+    if (channel[1] < 0)
+        return;
+    auto* notifier = new QSocketNotifier(channel[1], QSocketNotifier::Read, this);
+    connect(notifier, &QSocketNotifier::activated, this, [this] {
+        char byte = 0;
+        [[maybe_unused]] const ssize_t got = ::read(channel[1], &byte, 1);
+        quit_();
+    });
 }
 
 } // namespace cuset

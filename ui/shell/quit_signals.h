@@ -11,9 +11,11 @@ namespace cuset {
 class QuitSignals : public QObject {
     Q_OBJECT
 public:
-    // One at a time in a process. `quit` runs on the GUI thread.
+    // Takes the signals from now on. One that comes before there is a window to close is kept and
+    // closes it when it is there. For the first line of main.
+    static void listen();
+    // One at a time in a process, after listen(). `quit` runs on the GUI thread.
     QuitSignals(std::function<void()> quit, QObject* parent);
-    ~QuitSignals() override;
 
 private:
     std::function<void()> quit_;

@@ -204,6 +204,7 @@ int run(int argc, char** argv, const Arguments& arguments) {
 } // namespace
 
 int runStudio(int argc, char** argv) {
+    QuitSignals::listen();
     try {
         nameProgram();
         Arguments arguments;

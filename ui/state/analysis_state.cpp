@@ -1,10 +1,11 @@
 #include "ui/state/analysis_state.h"
 
+#include <mutex>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "core/analysis/statistics.h"
+#include "core/analysis/worker_pool.h"
 
 namespace cuset {
 namespace {
@@ -13,20 +14,30 @@ constexpr int densityPoints = 256;
 const QString corpusChannel = QStringLiteral("corpus");
 const QString structureChannel = QStringLiteral("structure");
 
-std::unique_ptr<CorpusAnalysis> analyse(std::shared_ptr<const ScoreSet> scores,
-                                        const MaskSettings& settings, RunControl& control) {
-    auto analysis =
-        std::make_unique<CorpusAnalysis>(CorpusAnalysis{CorpusAnalyzer(scores, control), {}, {}});
-    std::vector<float> sensitive;
-    std::vector<float> neutral;
-    const std::span<const float> confidence = analysis->analyzer.confidence();
-    const std::span<const LabelBits> labels = scores->columns().labels;
-    for (std::size_t t = 0; t < confidence.size(); ++t)
-        (is_cuda_sensitive(labels[t]) ? sensitive : neutral).push_back(confidence[t]);
+// The machine's cores, for one caller at a time; the GUI thread never waits for a job's turn.
+ParallelFor sharedWorkers() {
+    struct Workers {
+        WorkerPool pool{0};
+        std::mutex busy;
+    };
+    auto workers = std::make_shared<Workers>();
+    return [workers](std::int64_t count, const std::function<void(std::int64_t)>& body) {
+        const std::unique_lock turn(workers->busy, std::try_to_lock);
+        if (turn)
+            workers->pool.parallel_for()(count, body);
+        else
+            serial_for(count, body);
+    };
+}
+
+std::shared_ptr<CorpusAnalysis> analyse(const std::shared_ptr<const ScoreSet>& scores,
+                                        const MaskSettings& settings,
+                                        const ParallelFor& parallelFor, RunControl& control) {
+    auto analysis = std::make_shared<CorpusAnalysis>(scores, control, parallelFor);
     control.throw_if_stopped();
-    analysis->sensitive = kernel_density(sensitive, densityPoints);
+    analysis->sensitive = kernel_density(analysis->analyzer.sorted_sensitive(), densityPoints);
     control.throw_if_stopped();
-    analysis->neutral = kernel_density(neutral, densityPoints);
+    analysis->neutral = kernel_density(analysis->analyzer.sorted_neutral(), densityPoints);
     analysis->analyzer.update(settings);
     return analysis;
 }
@@ -39,7 +50,8 @@ AnalysisState::AnalysisState(Workspace* workspace, MaskSettingsState* settings,
     , workspace_(workspace)
     , settings_(settings)
     , selection_(selection)
-    , pool_(pool) {
+    , pool_(pool)
+    , parallelFor_(sharedWorkers()) {
     refreshTimer_.setSingleShot(true);
     refreshTimer_.setInterval(0);
     connect(&refreshTimer_, &QTimer::timeout, this, &AnalysisState::refresh);
@@ -53,6 +65,8 @@ AnalysisState::AnalysisState(Workspace* workspace, MaskSettingsState* settings,
         findStructure();
     });
 }
+
+AnalysisState::~AnalysisState() = default;
 
 const SampleSummary* AnalysisState::sample(int row) const {
     const int index = workspace_->scoredIndex(row);
@@ -87,8 +101,10 @@ void AnalysisState::rebuildCorpus() {
     const MaskSettings settings = settings_->settings();
     pool_->start(
         corpusChannel,
-        [scores, settings](RunControl& control) { return analyse(scores, settings, control); },
-        [this](JobOutcome<std::unique_ptr<CorpusAnalysis>> outcome) {
+        [scores, settings, workers = parallelFor_](RunControl& control) {
+            return analyse(scores, settings, workers, control);
+        },
+        [this](JobOutcome<std::shared_ptr<CorpusAnalysis>> outcome) {
             if (const auto* error = std::get_if<1>(&outcome))
                 emit failed(QString::fromUtf8(error->what()));
             auto* analysis = std::get_if<0>(&outcome);

@@ -3,12 +3,15 @@
 // the GUI thread, at most once for each turn of the event loop.
 #pragma once
 
+#include <array>
 #include <memory>
+#include <vector>
 
 #include <QObject>
 #include <QTimer>
 
 #include "core/analysis/corpus_summary.h"
+#include "core/analysis/sample_filter.h"
 #include "core/cuda/structure.h"
 #include "ui/async/job_runner.h"
 #include "ui/state/mask_settings_state.h"
@@ -18,9 +21,18 @@
 
 namespace cuset {
 
-// What no threshold changes.
+// What no threshold changes, and the analyzer. Shared with jobs that read confidences and labels:
+// those do not change either.
 struct CorpusAnalysis {
+    CorpusAnalysis(std::shared_ptr<const ScoreSet> scores, RunControl& control,
+                   const ParallelFor& parallelFor)
+        : analyzer(std::move(scores), control, parallelFor)
+        , fields(analyzer) { }
+    CorpusAnalysis(const CorpusAnalysis&) = delete; // fields points to the analyzer
+    CorpusAnalysis& operator=(const CorpusAnalysis&) = delete;
+
     CorpusAnalyzer analyzer;
+    SampleFields fields;
     Density sensitive;
     Density neutral;
 };
@@ -30,10 +42,15 @@ class AnalysisState : public QObject {
 public:
     AnalysisState(Workspace* workspace, MaskSettingsState* settings, SelectionState* selection,
                   JobRunner* pool, QObject* parent = nullptr);
+    ~AnalysisState() override;
+
+    // Threads to lend to work over the whole corpus, on any thread: whoever comes second works
+    // alone.
+    const ParallelFor& parallelFor() const { return parallelFor_; }
 
     // Null until there are scores and they have been looked through.
     const CorpusAnalysis* corpus() const { return corpus_.get(); }
-    CorpusAnalysis* corpus() { return corpus_.get(); }
+    std::shared_ptr<const CorpusAnalysis> sharedCorpus() const { return corpus_; }
     // A row's figures, or null while it is unscored or not looked through.
     const SampleSummary* sample(int row) const;
     // Of the selected sample; null if it is not scored.
@@ -61,7 +78,8 @@ private:
     SelectionState* selection_;
     JobRunner* pool_;
     QTimer refreshTimer_;
-    std::unique_ptr<CorpusAnalysis> corpus_;
+    ParallelFor parallelFor_;
+    std::shared_ptr<CorpusAnalysis> corpus_;
     std::shared_ptr<const TokenFigures> figures_;
     std::shared_ptr<const CudaStructure> structure_;
 };

@@ -25,6 +25,17 @@ int nextUncertainSensitive(const TokenFigures& figures, int from) {
     return -1;
 }
 
+int nextRegion(std::span<const LabelBits> labels, LabelBits kinds, int from, int direction) {
+    const int tokens = static_cast<int>(labels.size());
+    for (int t = from + direction; t >= 0 && t < tokens; t += direction) {
+        const auto index = static_cast<std::size_t>(t);
+        const int before = index == 0 ? 0 : labels[index - 1];
+        if (labels[index] & kinds & ~before)
+            return t;
+    }
+    return -1;
+}
+
 int lowestWindowAt(const TokenFigures& figures) {
     const std::vector<float>& means = figures.masked().window_mean;
     return means.empty()

@@ -28,4 +28,11 @@ void SelectionState::setHover(int token) {
     emit hoverChanged(hover_);
 }
 
+void SelectionState::setKinds(LabelBits kinds) {
+    if (kinds == kinds_)
+        return;
+    kinds_ = kinds;
+    emit kindsChanged(kinds_);
+}
+
 } // namespace cuset

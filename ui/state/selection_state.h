@@ -3,6 +3,8 @@
 
 #include <QObject>
 
+#include "core/data/token_labels.h"
+
 namespace cuset {
 
 class SelectionState : public QObject {
@@ -16,19 +18,25 @@ public:
     // The token that panels describe: the one under the pointer, else the selected one.
     int shownToken() const { return hover_ >= 0 ? hover_ : token_; }
 
+    // Label bits of the kinds whose tokens are picked out everywhere; 0 for none.
+    LabelBits kinds() const { return kinds_; }
+
     void setSample(int sample); // clears token and hover
     void setToken(int token);
     void setHover(int token);
+    void setKinds(LabelBits kinds);
 
 signals:
     void sampleChanged(int sample);
     void tokenChanged(int token);
     void hoverChanged(int token);
+    void kindsChanged(cuset::LabelBits kinds);
 
 private:
     int sample_ = -1;
     int token_ = -1;
     int hover_ = -1;
+    LabelBits kinds_ = 0;
 };
 
 } // namespace cuset

@@ -18,7 +18,10 @@ void Workspace::setDataset(std::shared_ptr<const Dataset> dataset, const QString
     rows_.assign(dataset_ ? dataset_->samples.size() : 0, Row{});
     for (std::size_t row = 0; row < rows_.size(); ++row)
         rows_[row].dataset = static_cast<int>(row);
-    if (!scores_ || !matchScores()) {
+    if (given_ && matchScores()) {
+        correct();
+    } else {
+        given_.reset();
         scores_.reset();
         scoresPath_.clear();
         rowOfScored_.clear();
@@ -30,7 +33,8 @@ void Workspace::setDataset(std::shared_ptr<const Dataset> dataset, const QString
 }
 
 void Workspace::setScores(std::shared_ptr<const ScoreSet> scores, const QString& path) {
-    scores_ = std::move(scores);
+    given_ = std::move(scores);
+    correct();
     scoresPath_ = path;
     if (!scores_ || !dataset_ || !matchScores()) {
         dataset_.reset();
@@ -69,7 +73,7 @@ std::optional<std::vector<int>> Workspace::matchRows(const ScoreSet& scores) con
 
 // Gives the rows of the data set their scores. False if these are scores of other samples.
 bool Workspace::matchScores() {
-    std::optional<std::vector<int>> matched = matchRows(*scores_);
+    std::optional<std::vector<int>> matched = matchRows(*given_);
     if (!matched)
         return false;
     for (Row& row : rows_)
@@ -78,6 +82,19 @@ bool Workspace::matchScores() {
     for (std::size_t n = 0; n < rowOfScored_.size(); ++n)
         rows_[static_cast<std::size_t>(rowOfScored_[n])].scored = static_cast<int>(n);
     return true;
+}
+
+void Workspace::relabel() {
+    if (!given_)
+        return;
+    correct();
+    emit scoresChanged();
+}
+
+bool Workspace::isPrepared(const std::string& id) const {
+    return dataset_
+        && std::any_of(dataset_->samples.begin(), dataset_->samples.end(),
+                       [&](const Sample& s) { return s.id == id && !s.prepared.ids.empty(); });
 }
 
 void Workspace::setModel(std::optional<ModelInfo> model) {

@@ -2,9 +2,12 @@
 // set or of the score file; a row may be unscored.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <QObject>
@@ -28,6 +31,15 @@ public:
     void setScores(std::shared_ptr<const ScoreSet> scores, const QString& path);
     // True if every sample of `scores` is one of the open data set: same id, same response.
     bool matches(const ScoreSet& scores) const { return matchRows(scores).has_value(); }
+    // What lays a person's corrections over the labels of scores: scores() is what it makes of
+    // those that were set.
+    using Corrector =
+        std::function<std::shared_ptr<const ScoreSet>(const std::shared_ptr<const ScoreSet>&)>;
+    void setCorrector(Corrector corrector) { corrector_ = std::move(corrector); }
+    // The corrections are others: corrects the labels again. Emits scoresChanged().
+    void relabel();
+    // True if the data gave token ids and CUDA flags of its own for the sample.
+    bool isPrepared(const std::string& id) const;
     void setModel(std::optional<ModelInfo> model);
 
     int sampleCount() const { return static_cast<int>(rows_.size()); }
@@ -59,9 +71,12 @@ private:
     // The row of each scored sample, or nothing if one of them is not in the data set.
     std::optional<std::vector<int>> matchRows(const ScoreSet& scores) const;
     bool matchScores();
+    void correct() { scores_ = corrector_ && given_ ? corrector_(given_) : given_; }
 
     std::shared_ptr<const Dataset> dataset_;
-    std::shared_ptr<const ScoreSet> scores_;
+    std::shared_ptr<const ScoreSet> given_; // as they were set
+    std::shared_ptr<const ScoreSet> scores_; // with corrected labels
+    Corrector corrector_;
     QStringList datasetPaths_;
     QString scoresPath_;
     std::optional<ModelInfo> model_;
