@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Turn the demo model's GGUF file into a Hugging Face folder, weights dequantised by the `gguf` package.
 
-Usage: make_hf_folder.py MODEL.gguf OUT_DIR [--dtype float32|bfloat16]
+Usage: make_hf_folder.py MODEL.gguf OUT_DIR [--dtype float32|bfloat16] [--write-gguf BF16.gguf]
+--write-gguf also writes a GGUF file of the same weights in BF16, for llama.cpp.
 For files of the llama architecture with byte-level BPE and the `smollm` pre-tokenizer (digits one by one, then the
 GPT-2 split). Rows of q and k are stored pairwise interleaved in such files and are put back in order.
 Needs: torch gguf numpy safetensors
@@ -12,7 +13,7 @@ import os
 
 import numpy as np
 import torch
-from gguf import GGUFReader, quants
+from gguf import GGMLQuantizationType, GGUFReader, GGUFValueType, GGUFWriter, quants
 from safetensors.torch import save_file
 
 NAMES = {"attn_norm": "input_layernorm", "ffn_norm": "post_attention_layernorm", "attn_q": "self_attn.q_proj",
@@ -82,11 +83,32 @@ def tokenizer(read):
                       "merges": [m.split(" ") for m in read("tokenizer.ggml.merges")]}}
 
 
+def write_gguf(read, path):
+    """The same file with matrices in BF16 and vectors in F32; all metadata but the file type is kept."""
+    writer = GGUFWriter(path, "llama")
+    for name, field in read.file.fields.items():
+        if name.startswith("GGUF.") or name in ("general.architecture", "general.file_type"):
+            continue
+        kind = field.types[0]
+        sub_type = field.types[-1] if kind == GGUFValueType.ARRAY else None
+        writer.add_key_value(name, field.contents(), kind, sub_type=sub_type)
+    writer.add_file_type(32)  # mostly BF16
+    for tensor in read.file.tensors:
+        w = quants.dequantize(tensor.data, tensor.tensor_type).astype(np.float32)
+        kind = GGMLQuantizationType.BF16 if w.ndim > 1 else GGMLQuantizationType.F32
+        writer.add_tensor(tensor.name, quants.quantize(w, kind), raw_dtype=kind)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
 def main():
     ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     ap.add_argument("gguf")
     ap.add_argument("out")
     ap.add_argument("--dtype", default="bfloat16", choices=["float32", "bfloat16"])
+    ap.add_argument("--write-gguf", metavar="BF16.gguf")
     args = ap.parse_args()
     read = Reader(args.gguf)
     dtype = getattr(torch, args.dtype)
@@ -101,6 +123,8 @@ def main():
                                                        chat_template=read("tokenizer.chat_template"), **names))]:
         with open(os.path.join(args.out, name), "w", encoding="utf-8") as f:
             json.dump(value, f, ensure_ascii=False)
+    if args.write_gguf:
+        write_gguf(read, args.write_gguf)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Score the CUDA files of a folder with transformers on the CPU, as bench_score does, for comparison.
 
-Usage: score_transformers.py MODEL_DIR SAMPLES [DTYPE] [THREADS] [REPEATS]
-Prints one line of JSON: tokens, tokens a second (median of the repeats), peak memory in bytes.
+Usage: score_transformers.py MODEL_DIR SAMPLES [DTYPE] [THREADS] [REPEATS] [VALUES.json]
+Prints one line of JSON: tokens, tokens and processor seconds of a pass (medians of the repeats), peak memory in bytes.
+VALUES.json gets the log-probability of every response token and the ids of every sample.
 Needs: torch transformers
 """
 import glob
@@ -52,16 +53,20 @@ def main():
     model = AutoModelForCausalLM.from_pretrained(model_dir, dtype=getattr(torch, dtype)).eval()
     work = [encode(tok, p) for p in sorted(glob.glob(os.path.join(samples, "*.cu")))]
     tokens = sum(ids.shape[1] for ids, _ in work)
-    times, confidence = [], []
+    times, cpu, log_probs = [], [], []
     for repeat in range(repeats + 1):
-        start = time.perf_counter()
-        confidence = [score(model, *w)[0].exp() for w in work]
+        start, used = time.perf_counter(), time.process_time()
+        log_probs = [score(model, *w)[0] for w in work]
         if repeat:
             times.append(time.perf_counter() - start)
+            cpu.append(time.process_time() - used)
+    if len(sys.argv) > 6:
+        with open(sys.argv[6], "w", encoding="utf-8") as f:
+            json.dump(dict(logprob=torch.cat(log_probs).tolist(), ids=[ids[0].tolist() for ids, _ in work]), f)
     print(json.dumps(dict(engine="transformers", dtype=dtype, tokens=tokens,
-                          response_tokens=sum(len(c) for c in confidence),
+                          response_tokens=sum(map(len, log_probs)),
                           tokens_per_second=tokens / statistics.median(times),
-                          mean_confidence=float(torch.cat(confidence).mean()),
+                          cpu_seconds=statistics.median(cpu), mean_confidence=float(torch.cat(log_probs).exp().mean()),
                           peak_rss_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)))
 
 
