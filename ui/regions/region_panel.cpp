@@ -59,9 +59,7 @@ void RegionPanel::build() {
     header->setHighlightSections(false);
     header->setMinimumSectionSize(fontMetrics().height());
     for (int column = 1; column < KindTableModel::ColumnCount; ++column)
-        header->resizeSection(column,
-                              fontMetrics().horizontalAdvance(QStringLiteral("000.0%"))
-                                  + fontMetrics().height() / 4);
+        header->resizeSection(column, figureWidth());
     header->setSectionResizeMode(KindTableModel::Kind, QHeaderView::Stretch);
 
     const auto button = [this](const QString& text, const QString& help) {
@@ -120,6 +118,24 @@ void RegionPanel::showSelected() {
     table_->selectionModel()->select(
         rows, QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
     table_->viewport()->update();
+}
+
+QFontMetrics RegionPanel::boldMetrics() const {
+    QFont bold = font();
+    bold.setBold(true);
+    return QFontMetrics(bold);
+}
+
+int RegionPanel::figureWidth() const {
+    return boldMetrics().horizontalAdvance(QStringLiteral("88.8%")) + fontMetrics().height() / 2;
+}
+
+// The name of a kind must be readable; in a narrow panel the share of tokens gives way to it.
+void RegionPanel::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    const int needed = boldMetrics().horizontalAdvance(QStringLiteral("G  memory management"))
+        + fontMetrics().height() + (KindTableModel::ColumnCount - 1) * figureWidth();
+    table_->setColumnHidden(KindTableModel::Share, width() < needed);
 }
 
 void RegionPanel::chooseExport() {

@@ -26,8 +26,13 @@ signals:
     void exported(const QString& path);
     void exportFailed(const QString& message);
 
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
 private:
     void build();
+    QFontMetrics boldMetrics() const;
+    int figureWidth() const; // of a column of figures
     void chooseExport();
     void showSelected();
 
