@@ -1,0 +1,12 @@
+// Stands in for process_group_gloo.cpp where Gloo's headers are not installed.
+#include "core/base/error.h"
+#include "core/train/process_group.h"
+
+namespace cuset {
+
+std::unique_ptr<ProcessGroup> connect_gloo(const RankEnvironment&) {
+    throw Error(ErrorCode::unsupported,
+                "this program was built without Gloo's headers (libgloo-dev); start one rank only");
+}
+
+} // namespace cuset

@@ -1,0 +1,117 @@
+#include "core/train/training_setup.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/base/message.h"
+#include "core/base/sha256.h"
+#include "core/model/device_info.h"
+#include "core/model/memory_estimate.h"
+#include "core/model/weight_loader.h"
+#include "core/model/weight_source.h"
+
+namespace cuset {
+namespace {
+
+std::unique_ptr<WeightSource> weights_of(const ModelFiles& files) {
+    return files.gguf ? open_weights(*files.gguf, files.config) : open_weights(*files.folder);
+}
+
+} // namespace
+
+std::unique_ptr<LoadedFiles> load_files(const std::string& model) {
+    ModelFiles files = open_model_files(model);
+    LoadedTokenizer tokenizer = load_tokenizer(files);
+    auto loaded = std::unique_ptr<LoadedFiles>(new LoadedFiles{
+        std::move(files), std::move(tokenizer.tokenizer), {}, tokenizer.sha256, nullptr, {}});
+    loaded->model_sha256 = inspect_model(model).model_sha256;
+    loaded->encoder =
+        std::make_unique<PromptEncoder>(loaded->files, loaded->tokenizer, loaded->warnings);
+    return loaded;
+}
+
+ComputePlace choose_place(const TrainConfig& config, int local_rank) {
+    std::string name = config.device;
+    ChosenDevice device = choose_device(name);
+    if (device.cuda && local_rank > 0 && (name == "auto" || name == "cuda"))
+        device = choose_device("cuda:" + std::to_string(local_rank));
+    ComputePlace place;
+    place.device_name = device.info.name;
+    place.dtype = choose_dtype(config.dtype, device.info);
+    place.free_bytes = device.info.free_bytes;
+    place.type = place.dtype == "float32" ? at::kFloat
+        : place.dtype == "bfloat16"       ? at::kBFloat16
+                                          : at::kHalf;
+    if (!device.cuda && place.type == at::kHalf)
+        throw Error(ErrorCode::unsupported,
+                    "training in float16 needs a GPU; use bfloat16 or float32", "dtype");
+    if (device.cuda)
+        place.device = at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(device.index));
+    configure_compute(device, config.threads);
+    return place;
+}
+
+CausalLM load_weights(const ModelFiles& files, const ComputePlace& place, RunControl& control) {
+    return load_model(files.config, *weights_of(files), place.type, place.device, control);
+}
+
+TrainingModel make_training_model(const TrainConfig& config, const ModelFiles& files,
+                                  const ComputePlace& place, RunControl& control) {
+    TrainingModel model(load_weights(files, place, control), config.gradient_checkpointing);
+    if (config.method == TrainMethod::full)
+        model.train_all_weights();
+    else if (!config.adapter.empty())
+        model.adopt_adapter(config.adapter, config.lora.dropout);
+    else
+        model.add_adapters(config.lora, config.seed);
+    return model;
+}
+
+std::int64_t trainable_parameters(const TrainConfig& config, const ModelConfig& m) {
+    if (config.method == TrainMethod::full)
+        return m.parameters();
+    const auto wanted = [&](const char* name) {
+        const auto& targets = config.lora.targets;
+        return targets.empty() || std::find(targets.begin(), targets.end(), name) != targets.end();
+    };
+    std::int64_t sides = 0;
+    const auto add = [&](const char* name, std::int64_t in, std::int64_t out) {
+        sides += wanted(name) ? in + out : 0;
+    };
+    add("q_proj", m.hidden, m.query_size());
+    add("k_proj", m.hidden, m.kv_size());
+    add("v_proj", m.hidden, m.kv_size());
+    add("o_proj", m.query_size(), m.hidden);
+    add("gate_proj", m.hidden, m.intermediate);
+    add("up_proj", m.hidden, m.intermediate);
+    add("down_proj", m.intermediate, m.hidden);
+    return sides * config.lora.rank * m.layers;
+}
+
+TrainingMemory estimate_training(const TrainConfig& config, const ModelConfig& m,
+                                 std::int64_t element, std::int64_t longest) {
+    constexpr std::int64_t head_chunk = 256, attention_block = 256;
+    const bool full = config.method == TrainMethod::full;
+    TrainingMemory memory;
+    const std::int64_t trained = trainable_parameters(config, m);
+    memory.weights = static_cast<std::uint64_t>(m.parameters() * element);
+    if (config.objective.needs_base() && full)
+        memory.weights *= 2;
+    // Values, gradients and two moments in float32; float32 weights are their own values.
+    memory.optimizer = static_cast<std::uint64_t>(trained * (full && element == 4 ? 12 : 16));
+    const std::int64_t kept = 3 * m.hidden + 2 * m.query_size() + 2 * m.kv_size()
+        + 2 * m.intermediate + (m.qk_norm ? m.query_size() + 2 * m.kv_size() : 0);
+    const std::int64_t working =
+        longest * (6 * m.hidden + 3 * m.query_size() + 6 * m.intermediate) * element
+        + 3 * m.heads * attention_block * longest * element;
+    const std::int64_t layers = config.gradient_checkpointing
+        ? longest * (m.hidden * m.layers + kept) * element
+        : longest * kept * m.layers * element;
+    const std::int64_t head =
+        head_chunk * m.vocabulary * (4 + 4 + element) + (full ? m.vocabulary * m.hidden * 4 : 0);
+    memory.activations = static_cast<std::uint64_t>(layers + std::max(working, head)
+                                                    + 3 * longest * m.hidden * element);
+    return memory;
+}
+
+} // namespace cuset

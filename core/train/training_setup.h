@@ -1,0 +1,52 @@
+// What a run starts from: the model's files, its data and the model with what is trained in it.
+// Sees torch.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/model/model_files.h"
+#include "core/train/process_group.h"
+#include "core/train/train_data.h"
+#include "core/train/trainer.h"
+#include "core/train/training_model.h"
+
+namespace cuset {
+
+struct LoadedFiles {
+    ModelFiles files;
+    Tokenizer tokenizer;
+    std::string model_sha256, tokenizer_sha256;
+    std::unique_ptr<PromptEncoder> encoder;
+    std::vector<std::string> warnings;
+};
+// Config, tokenizer and template; no weights.
+std::unique_ptr<LoadedFiles> load_files(const std::string& model);
+
+struct ComputePlace {
+    at::Device device = at::kCPU;
+    std::string device_name, dtype;
+    at::ScalarType type = at::kFloat;
+    std::uint64_t free_bytes = 0;
+};
+// The device and type that the configuration asks for; this rank's own device where there are
+// several.
+ComputePlace choose_place(const TrainConfig& config, int local_rank);
+
+CausalLM load_weights(const ModelFiles& files, const ComputePlace& place, RunControl& control);
+
+// Adapters or all weights are trained, as the configuration says. Throws Error.
+TrainingModel make_training_model(const TrainConfig& config, const ModelFiles& files,
+                                  const ComputePlace& place, RunControl& control);
+
+struct TrainingMemory {
+    std::uint64_t weights = 0, optimizer = 0, activations = 0; // bytes
+    std::uint64_t total() const { return weights + optimizer + activations; }
+};
+// Before anything is loaded; `longest` is the longest micro-batch in tokens.
+TrainingMemory estimate_training(const TrainConfig& config, const ModelConfig& model,
+                                 std::int64_t element_bytes, std::int64_t longest);
+std::int64_t trainable_parameters(const TrainConfig& config, const ModelConfig& model);
+
+} // namespace cuset
