@@ -27,8 +27,11 @@ int main(int argc, char** argv) {
     cuset::cli::add_regions_command(program);
     cuset::cli::add_score_commands(program);
     cuset::cli::add_analysis_commands(program);
+    cuset::cli::add_train_commands(program);
     try {
         program.parse(argc, argv);
+    } catch (const CLI::RuntimeError& error) {
+        return error.get_exit_code(); // a command that ended with a code of its own
     } catch (const CLI::ParseError& error) {
         return program.exit(error) == 0 ? 0 : static_cast<int>(cuset::ExitCode::usage);
     } catch (const cuset::Cancelled&) {
