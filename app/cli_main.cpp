@@ -27,6 +27,7 @@ int main(int argc, char** argv) {
     cuset::cli::add_regions_command(program);
     cuset::cli::add_score_commands(program);
     cuset::cli::add_analysis_commands(program);
+    cuset::cli::add_report_command(program);
     cuset::cli::add_train_commands(program);
     try {
         program.parse(argc, argv);

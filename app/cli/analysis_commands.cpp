@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/cli/analyze_extras.h"
 #include "app/cli/command.h"
 #include "app/cli/data_options.h"
 #include "app/cli/format.h"
@@ -17,16 +18,22 @@
 #include "core/base/message.h"
 #include "core/io/atomic_file.h"
 #include "core/io/score_file.h"
+#include "core/model/label_file.h"
 
 namespace cuset::cli {
 namespace {
 
 struct AnalyzeCommand {
     std::string scores;
+    std::string labels;
     std::string output;
     MaskSettings settings;
     std::int32_t low_window = 64;
+    std::string filter;
+    std::string export_path;
+    std::string export_format = "messages";
     bool per_sample = false;
+    bool statistics = false;
     bool json = false;
 };
 
@@ -43,10 +50,11 @@ std::string csv_field(std::string text) {
     return quoted + '"';
 }
 
-std::string per_sample_csv(const CorpusAnalyzer& analyzer) {
+std::string per_sample_csv(const CorpusAnalyzer& analyzer,
+                           const std::vector<std::int64_t>& samples) {
     std::string out = "id,tokens,mean_confidence,difficulty,weight,min_window_begin,confident_"
                       "share,cuda_share\r\n";
-    for (std::int64_t n = 0; n < analyzer.scores()->sample_count(); ++n) {
+    for (const std::int64_t n : samples) {
         const SampleSummary& row = analyzer.samples()[static_cast<std::size_t>(n)];
         out += csv_field(analyzer.scores()->id(n)) + ',' + std::to_string(row.tokens);
         for (const double value : {row.mean_confidence, row.difficulty, row.weight})
@@ -59,9 +67,10 @@ std::string per_sample_csv(const CorpusAnalyzer& analyzer) {
     return out;
 }
 
-std::string per_sample_json_lines(const CorpusAnalyzer& analyzer) {
+std::string per_sample_json_lines(const CorpusAnalyzer& analyzer,
+                                  const std::vector<std::int64_t>& samples) {
     std::string out;
-    for (std::int64_t n = 0; n < analyzer.scores()->sample_count(); ++n) {
+    for (const std::int64_t n : samples) {
         const SampleSummary& row = analyzer.samples()[static_cast<std::size_t>(n)];
         const Json line{{"id", analyzer.scores()->id(n)},
                         {"tokens", row.tokens},
@@ -76,12 +85,13 @@ std::string per_sample_json_lines(const CorpusAnalyzer& analyzer) {
     return out;
 }
 
-void write_per_sample(const std::string& output, const CorpusAnalyzer& analyzer) {
+void write_per_sample(const std::string& output, const CorpusAnalyzer& analyzer,
+                      const std::vector<std::int64_t>& samples) {
     const bool json_lines = output.ends_with(".jsonl");
     if (!json_lines && !output.ends_with(".csv") && output != "-")
         throw Error(ErrorCode::usage, "must end in .csv or .jsonl", "-o " + output);
     const std::string text =
-        json_lines ? per_sample_json_lines(analyzer) : per_sample_csv(analyzer);
+        json_lines ? per_sample_json_lines(analyzer, samples) : per_sample_csv(analyzer, samples);
     if (output == "-")
         std::fwrite(text.data(), 1, text.size(), stdout);
     else
@@ -120,25 +130,41 @@ void print_summary(const CorpusSummary& summary) {
         percent(summary.low_confidence.sensitive_share).c_str());
 }
 
+std::shared_ptr<const ScoreSet> read_corrected(const std::string& scores,
+                                               const std::string& labels) {
+    return corrected_scores(read_score_file(scores), read_labels(labels, {scores}));
+}
+
 void run_analyze(const AnalyzeCommand& options) {
     if (options.per_sample && options.output.empty())
         throw Error(ErrorCode::usage, "needs -o FILE.csv or -o FILE.jsonl (or -o - for CSV)",
                     "--per-sample");
     CommandRun run;
-    CorpusAnalyzer analyzer(read_score_file(options.scores), run.control());
+    CorpusAnalyzer analyzer(read_corrected(options.scores, options.labels), run.control());
     analyzer.set_low_confidence_window(options.low_window);
     analyzer.update(options.settings);
+    const std::vector<std::int64_t> samples = filtered_samples(analyzer, options.filter);
+    const Json statistics = options.statistics ? statistics_json(analyzer, run.control()) : Json();
     run.finish();
     if (options.per_sample)
-        write_per_sample(options.output, analyzer);
-    if (options.json)
-        print_json(to_json(analyzer.summary()));
-    else if (options.output != "-")
+        write_per_sample(options.output, analyzer, samples);
+    if (!options.export_path.empty())
+        export_to(options.export_path, options.export_format, analyzer, samples, run.control());
+    if (options.json) {
+        Json summary = to_json(analyzer.summary());
+        if (options.statistics)
+            summary["statistics"] = statistics;
+        print_json(summary);
+    } else if (options.output != "-" && options.export_path != "-") {
         print_summary(analyzer.summary());
+        if (options.statistics)
+            print_statistics(statistics);
+    }
 }
 
 struct SweepCommand {
     std::string scores;
+    std::string labels;
     MaskSettings settings;
     SweepGrid grid;
     bool json = false;
@@ -155,7 +181,7 @@ void run_sweep(const SweepCommand& options) {
                 require_valid(settings);
             }
     CommandRun run;
-    CorpusAnalyzer analyzer(read_score_file(options.scores), run.control());
+    CorpusAnalyzer analyzer(read_corrected(options.scores, options.labels), run.control());
     const std::vector<SweepPoint> points =
         sweep(analyzer, options.settings, options.grid, run.control());
     run.finish();
@@ -257,6 +283,7 @@ void add_analysis_commands(CLI::App& program) {
     CLI::App* command =
         program.add_subcommand("analyze", "statistics, masks and difficulty at given thresholds");
     command->add_option("SCORES", analyze->scores, "score file")->required();
+    add_label_option(*command, analyze->labels);
     add_mask_options(*command, analyze->settings);
     command
         ->add_option("--low-window", analyze->low_window,
@@ -265,12 +292,23 @@ void add_analysis_commands(CLI::App& program) {
         ->capture_default_str();
     command->add_flag("--per-sample", analyze->per_sample, "write a line for each sample to -o");
     command->add_option("-o,--output", analyze->output, "FILE.csv or FILE.jsonl for --per-sample");
+    command->add_flag("--statistics", analyze->statistics,
+                      "also bootstrap intervals by sample, effect sizes, push, lowest regions");
+    command->add_option("--filter", analyze->filter,
+                        "samples for --per-sample and --export, e.g. \"difficulty < 0.3 and "
+                        "kind.shared_memory > 1%\"");
+    command->add_option("--export", analyze->export_path,
+                        "write the data with its weights as JSON Lines");
+    command->add_option("--export-format", analyze->export_format, "messages or segments")
+        ->check(CLI::IsMember({"messages", "segments"}))
+        ->capture_default_str();
     command->add_flag("--json", analyze->json, "print JSON");
     command->callback([analyze] { run_analyze(*analyze); });
 
     auto sweep = std::make_shared<SweepCommand>();
     command = program.add_subcommand("sweep", "the same over a grid of tau, lambda and window");
     command->add_option("SCORES", sweep->scores, "score file")->required();
+    add_label_option(*command, sweep->labels);
     command->add_option("--tau", sweep->grid.tau, "values of tau")
         ->delimiter(',')
         ->capture_default_str();

@@ -25,7 +25,7 @@ std::string random_text(std::mt19937& rng) {
     std::string out;
     for (std::size_t k = 1 + rng() % 12; k > 0; --k) {
         if (rng() % 8 == 0) {
-            char32_t code = rng() % (rng() % 2 == 0 ? 0x3000U : 0x32000U);
+            auto code = static_cast<char32_t>(rng() % (rng() % 2 == 0 ? 0x3000U : 0x32000U));
             if (code >= 0xd800 && code < 0xe000)
                 code = 0xfffd;
             unicode::append_utf8(out, code);
