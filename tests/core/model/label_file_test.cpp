@@ -100,9 +100,9 @@ TEST_F(LabelFile, CorrectionsLieOverTheLabels) {
 TEST_F(LabelFile, RelabelledSamplesStartFromTheirText) {
     const auto scores = two_samples(); // says "kernel" of text that is none
     const std::vector<std::string> again{"b"};
-    const auto labels = corrected_scores(scores, {}, again)->columns().labels;
-    EXPECT_EQ(labels[0], kernel_bit);
-    EXPECT_EQ(labels[6], 0);
+    const auto relabelled = corrected_scores(scores, {}, again);
+    EXPECT_EQ(relabelled->columns().labels[0], kernel_bit);
+    EXPECT_EQ(relabelled->columns().labels[6], 0);
 }
 
 } // namespace
