@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "core/base/error.h"
 #include "core/base/message.h"
@@ -9,6 +10,7 @@
 #include "core/cuda/structure.h"
 #include "core/cuda/token_labels.h"
 #include "core/io/sample_reader.h"
+#include "core/model/label_file.h"
 #include "core/train/counter_random.h"
 
 namespace cuset {
@@ -80,6 +82,11 @@ private:
         for (const std::string& warning : dataset.warnings)
             note(printable(warning, 1000));
         data_.bad_records += static_cast<std::int64_t>(dataset.bad_records.size());
+        const std::vector<std::filesystem::path> paths(files.begin(), files.end());
+        corrections_ = find_corrections(paths, {});
+        if (!corrections_.empty())
+            note(std::to_string(corrections_.size()) + " corrections of labels beside "
+                 + printable(files.front()) + " are used");
         std::vector<TrainSample> samples;
         for (const Sample& sample : dataset.samples) {
             control_.checkpoint({"tokenizing", static_cast<std::int64_t>(samples.size()),
@@ -117,6 +124,7 @@ private:
         train.id = sample.id;
         train.response_begin = encoding.response_begin;
         train.labels = label(sample, encoding);
+        apply_corrections(corrections_, sample.id, encoding.spans, train.labels);
         train.ids = std::move(encoding.ids);
         train.cut = cut;
         samples.push_back(std::move(train));
@@ -158,6 +166,7 @@ private:
     bool allow_benchmark_;
     RunControl& control_;
     PromptOptions prompt_;
+    std::vector<LabelCorrection> corrections_; // a person's, beside the files being read
     TrainData data_;
 };
 

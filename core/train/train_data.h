@@ -25,7 +25,8 @@ struct TrainData {
     std::int64_t sequence_tokens() const; // prompts included
 };
 
-// Throws Error: what read_samples throws; bad_value (no sample is left; a benchmark's test set
+// Corrections of labels beside the data (core/model/label_file.h) are applied. Throws Error: what
+// read_samples and find_corrections throw; bad_value (no sample is left; a benchmark's test set
 // unless `allow_benchmark`; an over-long sample if they are refused); Cancelled.
 TrainData load_train_data(const TrainConfig& config, const PromptEncoder& encoder,
                           bool allow_benchmark, RunControl& control);

@@ -124,6 +124,18 @@ class TrainProcess(unittest.TestCase):
             for a, b in zip(losses[0], other):
                 self.assertAlmostEqual(a, b, delta=2e-5 * abs(a))
 
+    def test_corrected_labels_are_trained_on(self):
+        self.data.write_text(json.dumps({"id": "a", "prompt": "p", "response": "int x = 1;\n"}) + "\n")
+        labels = self.path / (self.data.stem + ".labels.json")
+        for name in ("plain", "corrected"):
+            self.cuset("train", self.config(name, epochs=1, max_steps=1, template="none"))
+            labels.write_text(json.dumps({"format": "cuset-labels", "format_version": 1, "corrections": [
+                {"id": "a", "begin": 0, "end": 8, "kind": "launch_config"}]}))
+        before, after = (self.steps(name)[0] for name in ("plain", "corrected"))
+        self.assertIsNone(before["sensitive_confidence"])
+        self.assertGreater(after["sensitive_confidence"], 0)
+        self.assertGreater(after["loss"], before["loss"])  # Eq. 3 counts those tokens once more
+
     def test_dry_run_runs_and_merge(self):
         config = self.config("plain", epochs=1)
         plan = json.loads(self.cuset("train", config, "--dry-run", "--json").stdout)
