@@ -4,6 +4,7 @@
 #include <new>
 
 #include "app/cli/command.h"
+#include "app/cli/files.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
 
@@ -31,6 +32,7 @@ int main(int argc, char** argv) {
     cuset::cli::add_train_commands(program);
     try {
         program.parse(argc, argv);
+        cuset::cli::finish_output();
     } catch (const CLI::RuntimeError& error) {
         return error.get_exit_code(); // a command that ended with a code of its own
     } catch (const CLI::ParseError& error) {

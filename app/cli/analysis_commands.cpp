@@ -8,6 +8,7 @@
 #include "app/cli/analyze_extras.h"
 #include "app/cli/command.h"
 #include "app/cli/data_options.h"
+#include "app/cli/files.h"
 #include "app/cli/format.h"
 #include "app/cli/progress.h"
 #include "core/analysis/comparison.h"
@@ -132,13 +133,18 @@ void print_summary(const CorpusSummary& summary) {
 
 std::shared_ptr<const ScoreSet> read_corrected(const std::string& scores,
                                                const std::string& labels) {
-    return corrected_scores(read_score_file(scores), read_labels(labels, {scores}));
+    return corrected_scores(read_scores(scores), read_labels(labels, {scores}));
 }
 
 void run_analyze(const AnalyzeCommand& options) {
     if (options.per_sample && options.output.empty())
         throw Error(ErrorCode::usage, "needs -o FILE.csv or -o FILE.jsonl (or -o - for CSV)",
                     "--per-sample");
+    if (!options.filter.empty() && !options.per_sample && options.export_path.empty())
+        throw Error(ErrorCode::usage, "needs --per-sample or --export, whose samples it chooses",
+                    "--filter");
+    for (const std::string& output : {options.output, options.export_path})
+        refuse_overwriting(output, {options.scores, options.labels});
     CommandRun run;
     CorpusAnalyzer analyzer(read_corrected(options.scores, options.labels), run.control());
     analyzer.set_low_confidence_window(options.low_window);
@@ -242,8 +248,7 @@ Json to_json(const Comparison& comparison) {
 }
 
 void run_compare(const CompareCommand& options) {
-    const Comparison comparison =
-        compare_scores(*read_score_file(options.a), *read_score_file(options.b));
+    const Comparison comparison = compare_scores(*read_scores(options.a), *read_scores(options.b));
     for (const std::string& warning : comparison.warnings)
         std::fprintf(stderr, "warning: %s\n", printable(warning, 1000).c_str());
     if (options.json) {

@@ -6,6 +6,7 @@
 
 #include "app/cli/command.h"
 #include "app/cli/data_options.h"
+#include "app/cli/files.h"
 #include "app/cli/progress.h"
 #include "core/analysis/corpus_summary.h"
 #include "core/base/message.h"
@@ -27,8 +28,9 @@ struct ReportCommand {
 };
 
 void run_report(const ReportCommand& options) {
+    refuse_overwriting(options.output, {options.scores, options.labels});
     CommandRun run;
-    CorpusAnalyzer analyzer(corrected_scores(read_score_file(options.scores),
+    CorpusAnalyzer analyzer(corrected_scores(read_scores(options.scores),
                                              read_labels(options.labels, {options.scores})),
                             run.control());
     analyzer.set_low_confidence_window(options.low_window);

@@ -1,6 +1,8 @@
 // cuset score and generate: the commands that run a model.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,6 +11,7 @@
 
 #include "app/cli/command.h"
 #include "app/cli/data_options.h"
+#include "app/cli/files.h"
 #include "app/cli/format.h"
 #include "app/cli/progress.h"
 #include "core/base/error.h"
@@ -31,14 +34,16 @@ struct ScoreCommand {
     bool json = false;
 };
 
-void report(const ScoreRun& run, const ScoreCommand& options) {
+void report(const ScoreRun& run, const ScoreCommand& options, std::int32_t context) {
     for (const SkippedSample& skipped : run.skipped)
         std::fprintf(stderr, "not scored: %s: %s\n", printable(skipped.id).c_str(),
                      printable(skipped.reason).c_str());
     if (run.cut_samples > 0)
-        std::fprintf(stderr, "%s samples were cut at %d tokens\n",
-                     format_count(run.cut_samples).c_str(), options.score.prompt.max_length);
-    if (options.json)
+        std::fprintf(stderr, "%s samples were cut at %d tokens%s\n",
+                     format_count(run.cut_samples).c_str(),
+                     std::min(options.score.prompt.max_length, context),
+                     context < options.score.prompt.max_length ? ", the model's context" : "");
+    if (options.json && options.output != "-")
         print_json({{"file", options.output},
                     {"samples", run.scores->sample_count()},
                     {"tokens", run.scores->token_count()},
@@ -53,7 +58,21 @@ void report(const ScoreRun& run, const ScoreCommand& options) {
                      run.stopped ? " (stopped: holds what was done)" : "");
 }
 
+// Where the part of a stopped run goes: never over a file that is there, which may be whole.
+std::string beside_a_whole_file(const std::string& output) {
+    static constexpr std::string_view ending = ".scores.safetensors";
+    std::error_code missing;
+    if (output == "-" || !std::filesystem::exists(output, missing))
+        return output;
+    const std::size_t stem =
+        output.ends_with(ending) ? output.size() - ending.size() : output.size();
+    return output.substr(0, stem) + ".partial" + std::string(ending);
+}
+
 void run_score(const ScoreCommand& options) {
+    std::vector<std::string> inputs = options.data;
+    inputs.insert(inputs.end(), {options.labels, options.model});
+    refuse_overwriting(options.output, inputs);
     CommandRun run;
     const Dataset dataset = read_data(options.data, options.read, run.control());
     const std::vector<LabelCorrection> corrections = read_labels(options.labels, options.data);
@@ -69,9 +88,12 @@ void run_score(const ScoreCommand& options) {
                         ? "no sample could be scored"
                         : "no sample could be scored; the first: " + scored.skipped.front().reason,
                     options.data.front());
+    ScoreCommand written = options;
+    if (scored.stopped)
+        written.output = beside_a_whole_file(options.output);
     if (scored.scores->sample_count() > 0)
-        write_score_file(options.output, *corrected_scores(scored.scores, corrections));
-    report(scored, options);
+        write_scores(written.output, *corrected_scores(scored.scores, corrections));
+    report(scored, written, session.info().context_length);
     if (scored.stopped)
         throw Cancelled();
 }
@@ -113,11 +135,20 @@ void run_generate(const GenerateCommand& options) {
     InferenceSession session(options.model, options.session, run.control());
     const std::string rendered = session.render_prompt(sample, options.prompt_options);
     const TokenizedText prompt = session.tokenizer().encode(rendered, {.parse_special = true});
+    GenerateOptions generate = options.generate;
+    const auto room =
+        options.prompt_options.max_length - static_cast<std::int32_t>(prompt.ids.size());
+    if (room <= 0)
+        throw Error(ErrorCode::bad_value,
+                    "the prompt has " + format_count(static_cast<std::int64_t>(prompt.ids.size()))
+                        + " tokens, --max-length leaves room for none after it",
+                    "generate");
+    generate.max_tokens = std::min(generate.max_tokens, room);
     run.finish();
 
     const bool color = wants_color(STDOUT_FILENO);
     const std::vector<GeneratedToken> tokens = session.generate(
-        prompt.ids, options.generate,
+        prompt.ids, generate,
         [&](const GeneratedToken& token) {
             if (options.json || session.tokenizer().is_special(token.id))
                 return true;
@@ -159,7 +190,9 @@ void add_score_commands(CLI::App& program) {
         ->add_option("DATA", score->data,
                      "JSON, JSON Lines, CSV, CUDA files or folders of them, or -")
         ->required();
-    command->add_option("-o,--output", score->output, "the score file, NAME.scores.safetensors")
+    command
+        ->add_option("-o,--output", score->output,
+                     "the score file, NAME.scores.safetensors, or - for standard output")
         ->required();
     command->add_option("--top-k", score->score.top_k, "alternatives kept for each token")
         ->check(CLI::Range(0, 64))

@@ -86,8 +86,9 @@ private:
         while (true) {
             const std::size_t found = text_.find('\n', at_);
             if (found == std::string_view::npos) {
+                // A comment needs no line end after it, but a splice promises another line.
                 at_ = size_;
-                out_.unfinished = true;
+                out_.unfinished = out_.unfinished || text_.back() == '\\';
                 return;
             }
             at_ = static_cast<std::int32_t>(found);

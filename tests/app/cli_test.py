@@ -275,10 +275,61 @@ class BadInput(Process):
         self.assertNotIn(b"\x1b", result.stderr)
 
 
+class Outputs(Process):
+    def test_an_output_never_lands_on_an_input(self):
+        data = self.samples(KERNEL)
+        before = data.read_bytes()
+        self.assert_refused(run("score", MODEL, data, "-o", data, "--template", "none"), USAGE, "read from")
+        link = self.folder / "link.jsonl"
+        link.symlink_to(data)
+        self.assert_refused(run("score", MODEL, data, "-o", link, "--template", "none"), USAGE, "read from")
+        self.assertEqual(data.read_bytes(), before)
+        _, out = self.score(MODEL, data)
+        scores = out.read_bytes()
+        renamed = self.folder / "renamed.jsonl"
+        renamed.write_bytes(scores)
+        self.assert_refused(run("report", renamed, "-o", renamed), USAGE, "read from")
+        self.assert_refused(run("analyze", renamed, "--export", renamed), USAGE, "read from")
+        self.assert_refused(run("analyze", renamed, "--per-sample", "-o", renamed), USAGE, "read from")
+        self.assertEqual(renamed.read_bytes(), scores)
+
+    def test_streams(self):
+        data = self.samples(KERNEL)
+        _, out = self.score(MODEL, data)
+        piped = run("score", MODEL, "-", "-o", "-", "--template", "none", "--dtype", "float32", stdin=data.read_bytes(),
+                    cwd=self.folder)
+        self.assertEqual(piped.returncode, OK, piped.stderr.decode())
+        self.assertFalse((self.folder / "-").exists())
+        expected = json.loads(run("analyze", out, "--json").stdout)
+        self.assertEqual(json.loads(run("analyze", "-", "--json", stdin=piped.stdout).stdout), expected)
+
+    def test_a_full_standard_output_is_an_error(self):
+        _, out = self.score()
+        with open("/dev/full", "wb") as full:
+            for arguments in [("analyze", out, "--json"), ("analyze", out), ("doctor",)]:
+                result = subprocess.run([CUSET, *map(str, arguments)], stdout=full, stderr=subprocess.PIPE, timeout=60)
+                self.assertEqual(result.returncode, DISK, result.stderr.decode())
+                self.assertIn(b"standard output", result.stderr)
+
+    def test_a_filter_needs_something_to_choose_for(self):
+        _, out = self.score()
+        self.assert_refused(run("analyze", out, "--filter", "tokens > 1"), USAGE, "--per-sample")
+
+    def test_generate_keeps_to_max_length(self):
+        result = run("generate", MODEL, "--prompt", "int", "--template", "none", "--max-tokens", 500, "--max-length", 12,
+                     "--dtype", "float32", "--json")
+        self.assertLessEqual(len(json.loads(result.stdout)["tokens"]), 11)
+        self.assert_refused(run("generate", MODEL, "--prompt", "int x = 1;" * 9, "--template", "none", "--max-length", 5,
+                                "--dtype", "float32"), BAD_INPUT, "--max-length")
+
+
 class Stop(Process):
     def test_a_stop_keeps_what_is_done(self):
-        data = self.samples(*[f"// {i}\n" + KERNEL * 8 for i in range(400)])
         out = self.folder / "out.scores.safetensors"
+        before, _ = self.score(MODEL, self.samples(KERNEL))
+        self.assertEqual(before.returncode, OK)
+        whole = out.read_bytes()
+        data = self.samples(*[f"// {i}\n" + KERNEL * 8 for i in range(400)])
         process = subprocess.Popen([CUSET, "score", MODEL, data, "-o", out, "--template", "none", "--threads", "1"],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         time.sleep(1.5)
@@ -287,8 +338,10 @@ class Stop(Process):
         if process.returncode == OK:
             self.skipTest("scored 400 samples before it could be stopped")
         self.assertEqual(process.returncode, CANCELLED, stderr.decode())
-        if out.exists():  # stopped within the first sample: nothing to keep
-            samples = json.loads(run("analyze", out, "--json").stdout)["samples"]
+        self.assertEqual(out.read_bytes(), whole)  # a part never replaces what is there
+        partial = self.folder / "out.partial.scores.safetensors"
+        if partial.exists():  # stopped within the first sample: nothing to keep
+            samples = json.loads(run("analyze", partial, "--json").stdout)["samples"]
             self.assertGreater(samples, 0)
             self.assertLess(samples, 400)
 
