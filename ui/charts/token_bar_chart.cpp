@@ -231,7 +231,7 @@ void TokenBarChart::paintBar(QPainter& painter, int bar) const {
     const bool sensitive = is_cuda_sensitive(token.labels);
     if (bar == marked_ || bar == hovered_) {
         QColor plate = theme().marker;
-        plate.setAlphaF(bar == marked_ ? 0.3f : 0.15f);
+        plate.setAlphaF(0.12f); // faint: a full column must not read as a full bar
         painter.fillRect(column.adjusted(0, 0, 0, strip), plate);
     }
     const double gap = slot_ > 3 ? slot_ * 0.1 : 0;
@@ -255,8 +255,8 @@ void TokenBarChart::paintBar(QPainter& painter, int bar) const {
         painter.drawRect(body);
     }
     if (bar == marked_) {
-        painter.setPen(QPen(theme().marker, penWidth() * 1.5));
-        painter.drawRect(column.adjusted(0, 0, 0, strip));
+        painter.setPen(QPen(theme().marker, penWidth() * 2));
+        painter.drawRect(body);
     }
 }
 

@@ -208,8 +208,10 @@ void TokenPanel::showToken() {
     const auto number = [](double value, int decimals) {
         return QString::number(value, 'f', decimals);
     };
-    values_[Probability]->setText(
-        number(static_cast<double>(figures->confidence()[static_cast<std::size_t>(token)]), 4));
+    const double confidence =
+        static_cast<double>(figures->confidence()[static_cast<std::size_t>(token)]);
+    values_[Probability]->setText(confidence < 1e-4 ? QString::number(confidence, 'e', 1)
+                                                    : number(confidence, 4));
     values_[LogProbability]->setText(
         number(static_cast<double>(figures->logProbability(token)), 3));
     values_[Entropy]->setText(
