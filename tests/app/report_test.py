@@ -61,7 +61,7 @@ class Report(Process):
         self.assertEqual(run("analyze", out, "--export", target, "--export-format", "segments").returncode, OK)
         record = json.loads(target.read_text().splitlines()[0])
         self.assertEqual("".join(s["text"] for s in record["segments"][1:]), KERNEL)
-        self.assert_refused(run("analyze", out, "--filter", "nothing > 1"), BAD_INPUT, "nothing")
+        self.assert_refused(run("analyze", out, "--export", "-", "--filter", "nothing > 1"), BAD_INPUT, "nothing")
 
     def test_usage(self):
         self.assert_refused(run("report", "x"), USAGE, "-o")
