@@ -18,7 +18,6 @@
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/io/atomic_file.h"
-#include "core/io/score_file.h"
 #include "core/model/label_file.h"
 
 namespace cuset::cli {

@@ -11,7 +11,6 @@
 #include "core/analysis/corpus_summary.h"
 #include "core/base/message.h"
 #include "core/io/atomic_file.h"
-#include "core/io/score_file.h"
 #include "core/model/label_file.h"
 #include "core/report/report.h"
 

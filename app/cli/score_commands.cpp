@@ -16,7 +16,6 @@
 #include "app/cli/progress.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
-#include "core/io/score_file.h"
 #include "core/model/inference_session.h"
 #include "core/model/label_file.h"
 
