@@ -112,6 +112,34 @@ ensure_torch() {
   rm -rf "$work"
 }
 
+# find_arrow: sets arrow_dir to the folder with Arrow's headers and libraries, or to "" if it was not fetched.
+find_arrow() {
+  local version target
+  version=$(awk '$1 == "wheel" && $3 == "pyarrow" {print $4}' "$dependencies")
+  target=$cache_dir/arrow-$version
+  arrow_dir=
+  [ -e "$target/complete" ] && arrow_dir=$target/pyarrow
+  return 0
+}
+
+# ensure_arrow: fetches Apache Arrow, which reads Parquet and Arrow files; sets arrow_dir.
+ensure_arrow() {
+  find_arrow
+  [ -n "$arrow_dir" ] && return 0
+  local version target work
+  version=$(awk '$1 == "wheel" && $3 == "pyarrow" {print $4}' "$dependencies")
+  target=$cache_dir/arrow-$version
+  require_free_space "$cache_dir" 300 "Apache Arrow"
+  say "fetching Apache Arrow $version (55 MB) into $cache_dir"
+  work=$(mktemp -d "$cache_dir/fetch.XXXXXX")
+  fetch_wheels "$work" arrow
+  python3 "$packaging_dir/unpack_wheels.py" arrow "$work" "$work/out" >&2 || fail "could not unpack Arrow in $work"
+  rm -rf "$target"
+  mv "$work/out" "$target"
+  rm -rf "$work"
+  find_arrow
+}
+
 # ensure_demo_model: sets demo_model to the GGUF file.
 ensure_demo_model() {
   demo_model=$cache_dir/models/SmolLM2-135M-Instruct.Q4_1.gguf

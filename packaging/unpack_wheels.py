@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Take what we need out of downloaded wheels.
 
-usage: unpack_wheels.py cpu|cuda|demo WHEEL_FOLDER OUT_FOLDER
+usage: unpack_wheels.py cpu|cuda|arrow|demo WHEEL_FOLDER OUT_FOLDER
 
 cpu:  LibTorch's headers and CPU libraries, the CUDA runtime and CUPTI that libtorch_cpu links to, licences.
 cuda: the same with LibTorch's CUDA libraries and NVIDIA's.
+arrow: the headers and libraries of Apache Arrow and Parquet, licences.
 demo: the GGUF file of the demo model and its licence.
 OUT_FOLDER/complete is written last.
 """
@@ -25,6 +26,10 @@ def wanted(name: str, flavour: str) -> str | None:
         return file if file.endswith(".gguf") or file == "LICENSE" else None
     if ".dist-info/" in name and ("licen" in name.lower() or "notice" in name.lower()):
         return "licenses/" + name.replace("/", "_")
+    if flavour == "arrow":
+        library = file.startswith(("libarrow.so.", "libparquet.so.")) and file.count(".") == 2
+        header = name.startswith(("pyarrow/include/arrow/", "pyarrow/include/parquet/")) and "/python/" not in name
+        return name if library or header else None
     if name.startswith(("torch/include/", "torch/lib/")):
         if file.startswith(PYTHON_ONLY) or (flavour == "cpu" and file.startswith(CUDA_ONLY)):
             return None

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/io/columnar_file.h"
 #include "core/io/json_lines.h"
 #include "core/io/sample_reader.h"
 
@@ -15,10 +16,7 @@ namespace {
 constexpr std::size_t first_bytes = 4096;
 
 void refuse_foreign(std::string_view start, const std::string& name) {
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 6> magics{{
-        {"PAR1", "Parquet"},
-        {"ARROW1", "Arrow"},
-        {"\xff\xff\xff\xff", "an Arrow stream"},
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 3> magics{{
         {"\x1f\x8b", "gzip"},
         {"PK\x03\x04", "a zip archive"},
         {"\x28\xb5\x2f\xfd", "zstd"},
@@ -26,9 +24,7 @@ void refuse_foreign(std::string_view start, const std::string& name) {
     for (const auto& [magic, what] : magics)
         if (start.starts_with(magic))
             throw Error(ErrorCode::unsupported,
-                        "is " + std::string(what)
-                            + ", not JSON, CSV or source; convert or unpack it first",
-                        name);
+                        "is " + std::string(what) + ", not a data file: unpack it first", name);
     if (start.starts_with("\xff\xfe") || start.starts_with("\xfe\xff"))
         throw Error(ErrorCode::bad_format, "is UTF-16, needs UTF-8", name);
 }
@@ -103,6 +99,8 @@ DataFormat find_data_format(TextSource& source, const std::string& suffix) {
         return DataFormat::source;
     if (start.empty())
         throw Error(ErrorCode::bad_format, "is empty, needs samples", source.name());
+    if (columnar_format(start))
+        return DataFormat::columnar;
     refuse_foreign(start, source.name());
     if (suffix == ".csv" || suffix == ".tsv")
         return DataFormat::csv;

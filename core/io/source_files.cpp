@@ -16,8 +16,8 @@ constexpr std::size_t max_files = 1'000'000;
 constexpr int max_folder_depth = 64;
 
 bool is_data_suffix(std::string_view suffix) {
-    constexpr std::array<std::string_view, 5> suffixes{".jsonl", ".json", ".ndjson", ".csv",
-                                                       ".tsv"};
+    constexpr std::array<std::string_view, 8> suffixes{".jsonl", ".json",    ".ndjson", ".csv",
+                                                       ".tsv",   ".parquet", ".arrow",  ".feather"};
     return std::find(suffixes.begin(), suffixes.end(), suffix) != suffixes.end();
 }
 
@@ -75,8 +75,8 @@ std::vector<DataFile> list_data_files(const fs::path& path) {
     try {
         std::vector<DataFile> files = list_folder(path);
         if (files.empty())
-            throw Error(ErrorCode::not_found, "the folder has no CUDA source, JSON or CSV file",
-                        path.string());
+            throw Error(ErrorCode::not_found,
+                        "the folder has no CUDA source, JSON, CSV or Parquet file", path.string());
         std::sort(files.begin(), files.end(),
                   [](const DataFile& a, const DataFile& b) { return a.path < b.path; });
         return files;

@@ -13,8 +13,9 @@ struct DataFile {
 };
 
 // `path` itself, or the source files in the folder `path` and below it, sorted by name; a folder
-// without source files stands for the JSON and CSV files directly in it. Hidden files and links to
-// folders are left out. Throws Error: not_found, unreadable, limit (more than 1,000,000 files).
+// without source files stands for the data files (JSON, CSV, Parquet, Arrow) directly in it. Hidden
+// files and links to folders are left out. Throws Error: not_found, unreadable, limit (more than
+// 1,000,000 files).
 std::vector<DataFile> list_data_files(const std::filesystem::path& path);
 
 // The suffix in lower case, with its dot.

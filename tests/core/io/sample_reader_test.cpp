@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
+#include "core/io/columnar_file.h"
 #include "core/io/utf8_repair.h"
 #include "tests/core/io/temporary_folder.h"
 
@@ -139,7 +140,8 @@ TEST_F(SampleReader, RefusesFilesWithoutSamples) {
     EXPECT_THAT(error_of_text("x.bin", std::string_view("ab\0c", 4)).what(),
                 HasSubstr("is binary"));
     EXPECT_THAT(error_of_text("u16.jsonl", "\xff\xfe{").what(), HasSubstr("UTF-16"));
-    EXPECT_EQ(error_of_text("d.parquet", "PAR1....").code(), ErrorCode::unsupported);
+    EXPECT_EQ(error_of_text("d.parquet", "PAR1....").code(),
+              has_columnar_reader() ? ErrorCode::bad_format : ErrorCode::unsupported);
     EXPECT_EQ(error_of_text("d.jsonl.gz", "\x1f\x8b....").code(), ErrorCode::unsupported);
     EXPECT_THAT(error_of_text("empty.cu", "").what(), HasSubstr("no response"));
     EXPECT_THAT(error_of_text("h.csv", "prompt,response\n").what(), HasSubstr("no usable record"));
