@@ -1,8 +1,11 @@
 // Sample: one prompt and response, as read from a data file.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/byte_span.h"
@@ -15,13 +18,17 @@ struct ChatMessage {
     std::string content; // UTF-8
     std::string extra =
         {}; // the record's other fields as a JSON object's text (tool calls, ...), or ""
+    bool trained = true; // false: the data says that this turn is not to be learnt
 };
 
 // Token ids that a data file gives as they stand; no template and no end token is added to them.
 struct PreparedIds {
     std::vector<std::int32_t> ids; // [S], prompt and response
     std::int32_t prompt_tokens = 0;
-    std::vector<std::uint8_t> cuda; // [T] in {0, 1}: the CUDA flag of each response token
+    // [S - prompt_tokens] in {0, 1}: the CUDA flag of each response token; empty: found in the text
+    std::vector<std::uint8_t> cuda;
+    // Offsets from prompt_tokens of the response tokens that are scored; empty: all of them.
+    std::vector<std::int32_t> rows = {};
 };
 
 struct Sample {
@@ -33,18 +40,38 @@ struct Sample {
     std::string tools = {}; // JSON array of the tools offered, or ""
     std::string origin = {}; // "file:line", for messages
     PreparedIds prepared = {}; // ids empty unless the data file gives token ids
+    bool rendered = false; // `prompt` is what the model sees: no template, no end token
     bool repaired = false; // invalid UTF-8 or lone surrogates became U+FFFD when it was read
 };
 
-// Prompt and response as token ids.
+// Which part of a response is scored and trained.
+enum class ResponseChoice : std::uint8_t {
+    whole,
+    code, // the CUDA, C and C++ source in it; the rest is context
+};
+inline constexpr std::array<std::string_view, 2> response_choice_names{"whole", "code"};
+constexpr std::string_view response_choice_name(ResponseChoice choice) {
+    return response_choice_names[static_cast<std::size_t>(choice)];
+}
+
+// Prompt and response as token ids. T counts the response tokens that are scored.
 struct Encoding {
-    std::vector<std::int32_t> ids; // [S], prompt and response
+    std::vector<std::int32_t> ids; // [S], prompt and response, up to the last scored token
     std::vector<ByteSpan> spans; // [T], into the response; empty span: the end-of-turn token
-    std::int32_t response_begin = 0; // index of the first response token, S - T
-    std::int64_t cut_tokens = 0; // response tokens dropped because of the maximum length
+    std::int32_t response_begin = 0; // index of the first scored token
+    std::int64_t cut_tokens = 0; // scored tokens dropped because of the maximum length
     std::int64_t dropped_bytes = 0; // bytes of the response that the vocabulary has no token for
+    // [T] offsets of the scored tokens from response_begin, rising; empty: one after another, so
+    // that response_begin = S - T.
+    std::vector<std::int32_t> rows = {};
 
     std::int32_t response_tokens() const { return static_cast<std::int32_t>(spans.size()); }
+    std::int32_t row(std::size_t t) const {
+        return rows.empty() ? static_cast<std::int32_t>(t) : rows[t];
+    }
+    std::int32_t target(std::size_t t) const {
+        return ids[static_cast<std::size_t>(response_begin + row(t))];
+    }
 };
 
 // What a reader made of a data file: samples, and the records it could not use.
@@ -58,8 +85,8 @@ struct Dataset {
     std::vector<Sample> samples;
     std::vector<BadRecord> bad_records = {};
     std::vector<std::string> warnings = {}; // e.g. that the records are a benchmark's test set
-    std::int64_t filtered_records = 0;      // left out by ReadOptions::filters
-    bool benchmark_test_set = false;        // holds a benchmark's test set: not to be trained on
+    std::int64_t filtered_records = 0; // left out by ReadOptions::filters
+    bool benchmark_test_set = false; // holds a benchmark's test set: not to be trained on
 };
 
 } // namespace cuset

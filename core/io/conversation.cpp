@@ -24,6 +24,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 8> role_alia
     {"function", "tool"},
 }};
 
+constexpr std::array<std::string_view, 4> train_flags{"train", "loss", "weight", "trainable"};
+
 std::string usual_role(const std::string& role) {
     for (const auto& [alias, usual] : role_aliases)
         if (role == alias)
@@ -43,6 +45,16 @@ const json* find_any(const json& object, std::initializer_list<const char*> name
     return nullptr;
 }
 
+// What data sets write beside a turn that is not to be learnt: axolotl's train, ms-swift's loss,
+// Mistral's weight, TRL's and others' trainable.
+bool is_trained(const json& turn) {
+    for (const std::string_view name : train_flags)
+        if (const auto found = turn.find(name); found != turn.end())
+            if (*found == false || *found == 0)
+                return false;
+    return true;
+}
+
 ChatMessage read_turn(const json& turn, const std::string& what) {
     if (!turn.is_object())
         throw_type(what, turn, "an object with role and content");
@@ -54,9 +66,11 @@ ChatMessage read_turn(const json& turn, const std::string& what) {
     if (content != nullptr)
         message.content = text_content(*content, what + ".content");
 
+    message.trained = is_trained(turn);
     json extra = json::object();
     for (const auto& [key, value] : turn.items())
-        if (&value != role && &value != content && !value.is_null())
+        if (&value != role && &value != content && !value.is_null()
+            && std::find(train_flags.begin(), train_flags.end(), key) == train_flags.end())
             extra[key] = value;
     if (*role == "function_call")
         extra["from"] = *role; // the alias alone would hide that the text is a call
@@ -101,10 +115,16 @@ std::vector<ChatMessage> read_turns(const json& list, std::string_view what) {
 
 void split_turns(std::vector<ChatMessage> turns, Sample& sample) {
     const auto last = std::find_if(turns.rbegin(), turns.rend(), [](const ChatMessage& turn) {
-        return turn.role == "assistant";
+        return turn.role == "assistant" && turn.trained;
     });
-    if (last == turns.rend())
-        throw Error(ErrorCode::bad_value, "no response: the conversation has no assistant turn");
+    if (last == turns.rend()) {
+        const bool any = std::any_of(turns.begin(), turns.end(), [](const ChatMessage& turn) {
+            return turn.role == "assistant";
+        });
+        throw Error(ErrorCode::bad_value,
+                    any ? "no response: every assistant turn is marked as not to be trained"
+                        : "no response: the conversation has no assistant turn");
+    }
     std::string response = std::move(last->content);
     turns.erase(std::prev(last.base()), turns.end());
     set_turns(std::move(turns), std::move(response), sample);

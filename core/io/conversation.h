@@ -20,9 +20,9 @@ std::string text_content(const nlohmann::json& value, std::string_view what);
 // function_call assistant; observation and function tool. Throws Error(bad_value).
 std::vector<ChatMessage> read_turns(const nlohmann::json& list, std::string_view what);
 
-// Makes the last assistant turn the sample's response and the turns before it its messages and
-// prompt. One plain user turn needs no messages. Throws Error(bad_value) if there is no assistant
-// turn or it is empty.
+// Makes the last assistant turn that is to be trained the sample's response and the turns before it
+// its messages and prompt. One plain user turn needs no messages. Throws Error(bad_value) if there
+// is no assistant such turn or it is empty.
 void split_turns(std::vector<ChatMessage> turns, Sample& sample);
 
 // The same with the response given: all `turns` stand before it.

@@ -218,6 +218,75 @@ bool read_prepared(const json& record, Sample& sample) {
     return true;
 }
 
+// {"input_ids", "labels"} as trainers store them: -100 where a token is not trained, the labels not
+// shifted. attention_mask 0 marks padding.
+bool read_labelled_ids(const json& record, Sample& sample) {
+    constexpr int ignored = -100;
+    const json* ids = find_value(record, "input_ids");
+    const json* labels = find_value(record, "labels");
+    if (ids == nullptr || labels == nullptr)
+        return false;
+    if (!ids->is_array() || !labels->is_array() || ids->size() != labels->size())
+        throw Error(ErrorCode::bad_value, "input_ids and labels must be lists of the same length");
+    const json* mask = find_value(record, "attention_mask");
+    if (mask != nullptr && (!mask->is_array() || mask->size() != ids->size()))
+        throw Error(ErrorCode::bad_value, "attention_mask must be as long as input_ids");
+    PreparedIds& prepared = sample.prepared;
+    std::vector<std::int32_t> trained; // positions
+    for (std::size_t i = 0; i < ids->size(); ++i) {
+        if (mask != nullptr && (*mask)[i] == 0)
+            continue;
+        const std::int32_t id = token_id((*ids)[i], "input_ids");
+        if ((*labels)[i] != ignored) {
+            if ((*labels)[i] != id)
+                throw Error(ErrorCode::bad_value,
+                            "labels[" + std::to_string(i) + "] is " + (*labels)[i].dump()
+                                + ", needs -100 or input_ids[" + std::to_string(i)
+                                + "] = " + std::to_string(id) + ": labels must not be shifted");
+            trained.push_back(static_cast<std::int32_t>(prepared.ids.size()));
+        }
+        prepared.ids.push_back(id);
+    }
+    if (trained.empty() || trained.front() == 0)
+        throw Error(ErrorCode::bad_value,
+                    trained.empty() ? "no response: every label is -100"
+                                    : "no prompt: the first label is not -100, and a first token "
+                                      "has no probability");
+    prepared.prompt_tokens = trained.front();
+    prepared.ids.resize(static_cast<std::size_t>(trained.back()) + 1);
+    if (trained.back() - trained.front() + 1 != static_cast<std::int32_t>(trained.size()))
+        for (const std::int32_t position : trained)
+            prepared.rows.push_back(position - trained.front());
+    return true;
+}
+
+// axolotl's segments = [{label, text}], already rendered: texts that are not learnt, then texts
+// that are.
+bool read_segments(const json& record, Sample& sample) {
+    const json* segments = find_value(record, "segments");
+    if (segments == nullptr)
+        return false;
+    if (!segments->is_array())
+        throw Error(ErrorCode::bad_value, "segments is not a list of {label, text}");
+    bool answering = false;
+    for (const json& segment : *segments) {
+        const auto text = segment.is_object() ? segment.find("text") : segment.end();
+        const auto label = segment.is_object() ? segment.find("label") : segment.end();
+        if (!segment.is_object() || text == segment.end() || !text->is_string()
+            || label == segment.end() || !label->is_boolean())
+            throw Error(ErrorCode::bad_value, "segments is not a list of {label, text}");
+        if (answering && *label == false)
+            throw Error(ErrorCode::bad_value,
+                        "segments: a text that is not learnt comes after one that is");
+        answering = answering || *label == true;
+        (answering ? sample.response : sample.prompt) += text->get_ref<const std::string&>();
+    }
+    if (sample.response.empty())
+        throw Error(ErrorCode::bad_value, "no response: no segment is learnt");
+    sample.rendered = true;
+    return true;
+}
+
 const json& require_field(const json& record, const std::string& name) {
     if (const json* found = find_field(record, name))
         return *found;
@@ -299,7 +368,8 @@ Sample sample_from_record(const json& record, const ReadOptions& options) {
     read_tools(record, sample);
     if (!options.prompt_field.empty() || !options.response_field.empty())
         read_named(record, options, sample);
-    else if (!read_prepared(record, sample))
+    else if (!read_prepared(record, sample) && !read_labelled_ids(record, sample)
+             && !read_segments(record, sample))
         read_recognised(record, sample);
     return sample;
 }

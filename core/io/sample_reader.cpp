@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -10,15 +11,8 @@
 
 #include "core/base/error.h"
 #include "core/base/message.h"
-#include "core/io/csv_reader.h"
-#include "core/io/data_format.h"
-#include "core/io/json_lines.h"
-#include "core/io/json_records.h"
-#include "core/io/json_text.h"
+#include "core/io/record_reader.h"
 #include "core/io/record_recognition.h"
-#include "core/io/source_files.h"
-#include "core/io/text_source.h"
-#include "core/io/utf8_repair.h"
 
 namespace cuset {
 namespace {
@@ -29,12 +23,13 @@ constexpr std::size_t max_bad_records = 100'000;
 constexpr std::size_t max_bad_before_first_sample = 1'000;
 
 // Collects the samples of all files.
-class DatasetBuilder {
+class DatasetBuilder : public RecordSink {
 public:
     explicit DatasetBuilder(const ReadOptions& options)
         : options_(options) { }
 
-    void begin_file(const std::string& file, const std::string& id_prefix) {
+    void begin_file(const std::string& file, const std::string& id_prefix,
+                    const std::string& /*format*/) override {
         file_ = file;
         id_prefix_ = id_prefix;
         samples_before_ = dataset_.samples.size();
@@ -44,14 +39,14 @@ public:
 
     // A data file that gave nothing is an error: the reader would otherwise look at an empty
     // window.
-    void end_file() {
+    void end_file() override {
         if (dataset_.samples.size() > samples_before_
             || dataset_.filtered_records > filtered_before_)
             return;
         throw_no_sample();
     }
 
-    void add_bad(std::int64_t line, const std::string& reason) {
+    void add_bad(std::int64_t line, const std::string& reason) override {
         if (options_.strict)
             throw Error(ErrorCode::bad_format, reason, origin(line));
         dataset_.bad_records.push_back({file_, line, reason});
@@ -65,25 +60,7 @@ public:
                         file_);
     }
 
-    void add_json(std::string_view text, std::int64_t line) {
-        try {
-            const ParsedJson parsed = parse_json_text(text);
-            add_value(parsed.value, line, parsed.repaired);
-        } catch (const Error& error) {
-            add_bad(line, error.message());
-        }
-    }
-
-    // A record, or a container of records: {"train": [...]} or [...].
-    void add_value(const json& value, std::int64_t line, bool repaired) {
-        const json* list = find_container(value);
-        if (list == nullptr)
-            return add_record(value, line, repaired);
-        for (const json& element : *list)
-            add_record(element, line, repaired);
-    }
-
-    void add_record(const json& record, std::int64_t line, bool repaired) {
+    void add_record(const json& record, std::int64_t line, bool repaired) override {
         if (!passes_filters(record, options_)) {
             ++dataset_.filtered_records;
             return;
@@ -97,6 +74,18 @@ public:
             add_bad(line, error.message());
         }
     }
+
+    void add_source(std::string text, std::string prompt, bool repaired) override {
+        if (text.empty())
+            return add_bad(0, "no response: the file is empty");
+        Sample sample;
+        sample.prompt = std::move(prompt);
+        sample.response = std::move(text);
+        sample.repaired = repaired;
+        add_sample(std::move(sample), 0);
+    }
+
+    void add_warning(const std::string& text) override { dataset_.warnings.push_back(text); }
 
     void add_sample(Sample sample, std::int64_t line) {
         sample.origin = origin(line);
@@ -148,20 +137,6 @@ private:
         throw Error(ErrorCode::bad_format, std::move(message), file_);
     }
 
-    // The list of records that an object with a single list of objects, or a list, holds.
-    static const json* find_container(const json& value) {
-        if (value.is_array() && !value.empty() && value.front().is_object())
-            return &value;
-        if (!value.is_object() || value.size() > 4)
-            return nullptr;
-        for (const char* name :
-             {"data", "train", "samples", "records", "examples", "rows", "instances"})
-            if (const auto found = value.find(name); found != value.end() && found->is_array()
-                && !found->empty() && found->front().is_object())
-                return &*found;
-        return nullptr;
-    }
-
     void note_benchmark(const std::string& name) {
         if (name.empty() || dataset_.benchmark_test_set)
             return;
@@ -196,99 +171,12 @@ private:
     std::int64_t filtered_before_ = 0;
 };
 
-std::string too_long_reason() {
-    return "longer than " + format_bytes(max_record_bytes) + ", the longest record that is read";
-}
-
-void read_json_lines(TextSource& source, DatasetBuilder& builder) {
-    LineReader lines(source);
-    while (const std::optional<TextLine> line = lines.next()) {
-        if (line->too_long)
-            builder.add_bad(line->number, too_long_reason());
-        else if (line->text.find_first_not_of(" \t\r") != std::string_view::npos)
-            builder.add_json(line->text, line->number);
-    }
-}
-
-void read_json_document(TextSource& source, DatasetBuilder& builder) {
-    JsonPieceReader pieces(source);
-    while (const std::optional<JsonPiece> piece = pieces.next()) {
-        if (piece->too_long)
-            builder.add_bad(piece->line, too_long_reason());
-        else
-            builder.add_json(piece->text, piece->line);
-    }
-}
-
-void read_csv(TextSource& source, char separator, DatasetBuilder& builder) {
-    CsvReader rows(source, separator);
-    std::optional<CsvRow> header = rows.next();
-    if (!header)
-        return;
-    for (std::string& name : header->fields)
-        repair_utf8(name);
-    while (std::optional<CsvRow> row = rows.next()) {
-        if (row->fault.empty() && row->fields.size() != header->fields.size())
-            row->fault = "has " + std::to_string(row->fields.size()) + " fields, the header names "
-                + std::to_string(header->fields.size());
-        if (!row->fault.empty()) {
-            builder.add_bad(row->line, row->fault);
-            continue;
-        }
-        json record = json::object();
-        bool repaired = false;
-        for (std::size_t i = 0; i < row->fields.size(); ++i) {
-            repaired = repair_utf8(row->fields[i]) || repaired;
-            record[header->fields[i]] = std::move(row->fields[i]);
-        }
-        builder.add_record(record, row->line, repaired);
-    }
-}
-
-void read_source(TextSource& source, const ReadOptions& options, DatasetBuilder& builder) {
-    if (source.peek(max_record_bytes + 1).size() > max_record_bytes)
-        return builder.add_bad(0, too_long_reason());
-    Sample sample;
-    sample.prompt = options.prompt;
-    repair_utf8(sample.prompt);
-    sample.response = source.pending();
-    sample.repaired = repair_utf8(sample.response);
-    if (sample.response.empty())
-        return builder.add_bad(0, "no response: the file is empty");
-    builder.add_sample(std::move(sample), 0);
-}
-
-void read_file(const DataFile& file, const ReadOptions& options, RunControl& control,
-               DatasetBuilder& builder) {
-    TextSource source(file.path, control);
-    builder.begin_file(source.name(), file.id);
-    const std::string suffix = lower_suffix(file.path);
-    switch (find_data_format(source, suffix)) {
-    case DataFormat::source:
-        return read_source(source, options, builder);
-    case DataFormat::csv:
-        read_csv(source, suffix == ".tsv" ? '\t' : '\0', builder);
-        break;
-    case DataFormat::json_lines:
-        read_json_lines(source, builder);
-        break;
-    case DataFormat::json_document:
-        read_json_document(source, builder);
-        break;
-    }
-    builder.end_file();
-}
-
 } // namespace
 
 Dataset read_samples(const std::vector<std::filesystem::path>& paths, const ReadOptions& options,
                      RunControl& control) {
-    if (paths.empty())
-        throw Error(ErrorCode::usage, "no data file is given");
     DatasetBuilder builder(options);
-    for (const std::filesystem::path& path : paths)
-        for (const DataFile& file : list_data_files(path))
-            read_file(file, options, control, builder);
+    read_records(paths, options, builder, control);
     return builder.finish();
 }
 

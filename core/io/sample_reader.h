@@ -1,5 +1,6 @@
 // Reads prompt/response samples from the data files people have: JSON, JSON Lines (whatever the
-// suffix says), CSV, CUDA source files and folders of them. Records are recognised by their fields.
+// suffix says), CSV, Parquet and Arrow (where built in), CUDA source files and folders of them.
+// Records are recognised by their fields.
 #pragma once
 
 #include <filesystem>
@@ -17,7 +18,8 @@ struct ReadOptions {
     std::string
         prompt_field; // names another field for the prompt ("" = by recognition); a name that is no
     std::string response_field; // field and has dots leads through objects: extra_info.question
-    std::string prompt; // the prompt of plain source files
+    std::string prompt; // of plain source files; "": the text file beside each, if there is one
+    std::string dataset = {}; // the one to read of a dataset_info.json ("": all of them)
     bool strict = false; // throw at the first bad record instead of listing it
     // Field -> value: records where one of them has another value are left out. Values are compared
     // as text, ignoring case, so that "true" is JSON's true and a CSV file's True.
@@ -27,9 +29,9 @@ struct ReadOptions {
 // Reads all `paths` in order ("-" is standard input). A sample's id is the record's `id`, else file
 // name and line; an id that occurs again gets "#2", "#3", ... . Bad records are listed in the
 // result. A record may take 16 MiB and nest 128 levels. Throws Error: not_found, unreadable,
-// unsupported (Parquet, Arrow, compressed), bad_format (a data file with no usable record, or any
-// bad record when strict), limit (more than 100,000 bad records), bad_value (no record passes the
-// filters); Cancelled.
+// unsupported (compressed; Parquet and Arrow in a build without them), bad_format (a data file with
+// no usable record, or any bad record when strict), limit (more than 100,000 bad records),
+// bad_value (no record passes the filters); Cancelled.
 Dataset read_samples(const std::vector<std::filesystem::path>& paths, const ReadOptions& options,
                      RunControl& control);
 
