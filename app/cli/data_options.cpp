@@ -39,6 +39,21 @@ void add_prompt_options(CLI::App& command, PromptOptions& options) {
         ->capture_default_str();
 }
 
+void add_response_option(CLI::App& command, ResponseChoice& choice) {
+    command
+        .add_option_function<std::string>(
+            "--response",
+            [&choice](const std::string& name) {
+                choice = name == response_choice_name(ResponseChoice::code) ? ResponseChoice::code
+                                                                            : ResponseChoice::whole;
+            },
+            "whole, or code: only the CUDA, C and C++ source in it (fences, after reasoning, "
+            "inside "
+            "Python strings); the rest is context and not scored")
+        ->check(CLI::IsMember({"whole", "code"}))
+        ->default_str("whole");
+}
+
 void add_mask_options(CLI::App& command, MaskSettings& settings) {
     command.add_option("--tau", settings.tau, "confidence threshold of Eq. 2, in [0, 1]")
         ->check(CLI::Range(0.0, 1.0))
@@ -79,7 +94,22 @@ void add_read_options(CLI::App& command, ReadOptions& options) {
                        "the records' field that holds the prompt");
     command.add_option("--response-field", options.response_field,
                        "the records' field that holds the response");
-    command.add_option("--prompt", options.prompt, "the prompt of plain CUDA files");
+    command.add_option("--prompt", options.prompt,
+                       "the prompt of plain CUDA files; without it the text of NAME.prompt.txt, "
+                       "NAME.prompt.md, NAME.txt or NAME.md beside each");
+    command.add_option("--dataset", options.dataset,
+                       "the data set to read of a dataset_info.json (LlamaFactory's column maps)");
+    command.add_option_function<std::vector<std::string>>(
+        "--where",
+        [&options](const std::vector<std::string>& conditions) {
+            for (const std::string& condition : conditions) {
+                const std::size_t equals = condition.find('=');
+                if (equals == std::string::npos || equals == 0)
+                    throw CLI::ValidationError("--where", "needs FIELD=VALUE, got " + condition);
+                options.filters[condition.substr(0, equals)] = condition.substr(equals + 1);
+            }
+        },
+        "FIELD=VALUE: only records whose field has that value, e.g. Correct=true; may be repeated");
     command.add_flag("--strict", options.strict,
                      "stop at the first bad record instead of skipping it");
 }

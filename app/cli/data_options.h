@@ -20,6 +20,7 @@ namespace cuset::cli {
 void add_session_options(CLI::App& command, SessionOptions& options);
 // --template --max-length
 void add_prompt_options(CLI::App& command, PromptOptions& options);
+void add_response_option(CLI::App& command, ResponseChoice& choice);
 // --tau --lambda --window and the switches
 void add_mask_options(CLI::App& command, MaskSettings& settings);
 // --prompt-field --response-field --prompt --strict

@@ -18,6 +18,7 @@
 #include "core/base/message.h"
 #include "core/model/inference_session.h"
 #include "core/model/label_file.h"
+#include "core/model/model_view.h"
 
 namespace cuset::cli {
 namespace {
@@ -31,7 +32,70 @@ struct ScoreCommand {
     ScoreOptions score;
     ReadOptions read;
     bool json = false;
+    bool dry_run = false;
+    int shown = 0; // samples that a dry run shows as the model sees them
 };
+
+std::string marked(const SeenToken& token) {
+    const std::string text = printable(token.bytes, 200);
+    return token.special ? "<" + std::to_string(token.id) + " " + text + ">" : text;
+}
+
+// What stands in brackets is a control token; a bar divides context and scored tokens.
+void show(const ModelView& view, const Sample& sample, const PromptOptions& options) {
+    const SeenSequence seen = view.see(sample, options);
+    std::printf("%s: %zu tokens, template %s, %d begin tokens\n", printable(sample.id, 80).c_str(),
+                seen.tokens.size(), printable(seen.template_source, 80).c_str(), seen.begin_tokens);
+    bool scored = false;
+    for (const SeenToken& token : seen.tokens) {
+        if (token.response != scored)
+            std::printf("\n%s\n", token.response ? "--- scored ---" : "--- context ---");
+        scored = token.response;
+        std::printf("%s", marked(token).c_str());
+    }
+    std::printf("\n\n");
+}
+
+Json to_json(const DataCheck& check, const Dataset& dataset) {
+    Json skipped = Json::array();
+    for (const SkippedSample& sample : check.skipped)
+        skipped.push_back({{"id", sample.id}, {"reason", sample.reason}});
+    return {{"samples", check.samples},
+            {"prompt_tokens", check.prompt_tokens},
+            {"response_tokens", check.response_tokens},
+            {"longest", check.longest},
+            {"cut_samples", check.cut_samples},
+            {"cut_tokens", check.cut_tokens},
+            {"doubled_begin", check.doubled_begin},
+            {"dropped_bytes", check.dropped_bytes},
+            {"bad_records", dataset.bad_records.size()},
+            {"filtered_records", dataset.filtered_records},
+            {"skipped", std::move(skipped)}};
+}
+
+void dry_run(const ScoreCommand& options, const Dataset& dataset, CommandRun& run) {
+    const ModelView view(options.model);
+    const DataCheck check = view.check(dataset.samples, options.score.prompt, run.control());
+    run.finish();
+    if (options.json)
+        return print_json(to_json(check, dataset));
+    for (int i = 0; i < options.shown && i < static_cast<int>(dataset.samples.size()); ++i)
+        show(view, dataset.samples[static_cast<std::size_t>(i)], options.score.prompt);
+    std::printf("samples            %s\nprompt tokens      %s\nresponse tokens    %s\n"
+                "longest sample     %s tokens\ncut at %-11d %s samples, %s tokens\n",
+                format_count(check.samples).c_str(), format_count(check.prompt_tokens).c_str(),
+                format_count(check.response_tokens).c_str(), format_count(check.longest).c_str(),
+                options.score.prompt.max_length, format_count(check.cut_samples).c_str(),
+                format_count(check.cut_tokens).c_str());
+    std::printf("doubled BOS        %s samples\nbytes without token %s\nfiltered records   %s\n"
+                "bad records        %zu\nnot to be scored   %zu\n",
+                format_count(check.doubled_begin).c_str(),
+                format_count(check.dropped_bytes).c_str(),
+                format_count(dataset.filtered_records).c_str(), dataset.bad_records.size(),
+                check.skipped.size());
+    for (const SkippedSample& skipped : check.skipped)
+        std::printf("  %s: %s\n", printable(skipped.id).c_str(), printable(skipped.reason).c_str());
+}
 
 void report(const ScoreRun& run, const ScoreCommand& options, std::int32_t context) {
     for (const SkippedSample& skipped : run.skipped)
@@ -69,11 +133,15 @@ std::string beside_a_whole_file(const std::string& output) {
 }
 
 void run_score(const ScoreCommand& options) {
+    if (options.output.empty() && !options.dry_run)
+        throw Error(ErrorCode::usage, "no output: give -o FILE, or --dry-run", "score");
     std::vector<std::string> inputs = options.data;
     inputs.insert(inputs.end(), {options.labels, options.model});
     refuse_overwriting(options.output, inputs);
     CommandRun run;
     const Dataset dataset = read_data(options.data, options.read, run.control());
+    if (options.dry_run)
+        return dry_run(options, dataset, run);
     const std::vector<LabelCorrection> corrections = read_labels(options.labels, options.data);
     InferenceSession session(options.model, options.session, run.control());
     for (const std::string& warning : session.info().warnings)
@@ -187,17 +255,23 @@ void add_score_commands(CLI::App& program) {
         ->required();
     command
         ->add_option("DATA", score->data,
-                     "JSON, JSON Lines, CSV, CUDA files or folders of them, or -")
+                     "JSON, JSON Lines, CSV, Parquet, Arrow, CUDA files or folders of them, a "
+                     "dataset_info.json, or -")
         ->required();
+    command->add_option("-o,--output", score->output,
+                        "the score file, NAME.scores.safetensors, or - for standard output");
+    command->add_flag("--dry-run", score->dry_run,
+                      "score nothing: count tokens, and what would be cut or left out");
     command
-        ->add_option("-o,--output", score->output,
-                     "the score file, NAME.scores.safetensors, or - for standard output")
-        ->required();
+        ->add_option("--show", score->shown,
+                     "with --dry-run: the first N samples as the model sees them")
+        ->check(CLI::NonNegativeNumber);
     command->add_option("--top-k", score->score.top_k, "alternatives kept for each token")
         ->check(CLI::Range(0, 64))
         ->capture_default_str();
     add_session_options(*command, score->session);
     add_prompt_options(*command, score->score.prompt);
+    add_response_option(*command, score->score.prompt.response);
     add_read_options(*command, score->read);
     add_label_option(*command, score->labels);
     command->add_flag("--json", score->json, "print JSON");

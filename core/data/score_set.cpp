@@ -193,18 +193,19 @@ void ScoreSetBuilder::add(const ScoredSample& scored) {
     require_size("labels", scored.labels.size(), tokens);
     require_size("top_id", scores.top_ids.size(), tokens * k);
     require_size("top_logprob", scores.top_log_probs.size(), tokens * k);
-    require_size("token_id", scored.encoding.ids.size(),
-                 static_cast<std::size_t>(scored.encoding.response_begin) + tokens);
+    if (scored.encoding.rows.empty())
+        require_size("token_id", scored.encoding.ids.size(),
+                     static_cast<std::size_t>(scored.encoding.response_begin) + tokens);
+    else
+        require_size("rows", scored.encoding.rows.size(), tokens);
 
     const auto append = [](auto& to, const auto& from) {
         to.insert(to.end(), from.begin(), from.end());
     };
-    store.token_id.insert(store.token_id.end(),
-                          scored.encoding.ids.begin() + scored.encoding.response_begin,
-                          scored.encoding.ids.end());
-    for (std::size_t i = static_cast<std::size_t>(scored.encoding.response_begin);
-         i < scored.encoding.ids.size(); ++i)
-        store.learn(scored.encoding.ids[i]);
+    for (std::size_t t = 0; t < tokens; ++t) {
+        store.token_id.push_back(scored.encoding.target(t));
+        store.learn(scored.encoding.target(t));
+    }
     for (const std::int32_t id : scores.top_ids)
         store.learn(id);
     append(store.log_prob, scores.log_prob);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/base/byte_span.h"
+#include "core/data/sample.h"
 #include "core/data/scored_sample.h"
 
 namespace cuset {
@@ -28,6 +29,7 @@ struct ScoreProvenance {
     std::string dtype;
     std::string device;
     std::int32_t max_length = 0;
+    ResponseChoice response = ResponseChoice::whole;
 };
 
 // Views into columns that somebody else owns.

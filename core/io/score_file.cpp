@@ -172,6 +172,8 @@ private:
         if (!length.empty() && !is_number)
             refuse("metadata max_length is \"" + printable(length, 20) + "\", needs a number");
         provenance.max_length = is_number ? std::stoi(length) : 0;
+        if (metadata("response") == response_choice_name(ResponseChoice::code))
+            provenance.response = ResponseChoice::code;
         return provenance;
     }
 
@@ -211,6 +213,7 @@ std::map<std::string, std::string> score_metadata(const ScoreSet& scores) {
             {"dtype", from.dtype},
             {"device", from.device},
             {"max_length", std::to_string(from.max_length)},
+            {"response", std::string(response_choice_name(from.response))},
             {"ids", ids.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)}};
 }
 

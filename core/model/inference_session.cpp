@@ -14,6 +14,7 @@
 #include "core/model/memory_estimate.h"
 #include "core/model/model_files.h"
 #include "core/model/prompt_encoder.h"
+#include "core/model/response_tokens.h"
 #include "core/model/row_statistics.h"
 #include "core/model/scorer.h"
 #include "core/model/torch_errors.h"
@@ -69,14 +70,29 @@ ModelInfo describe(const ModelFiles& files, const WeightSource& source) {
     return info;
 }
 
-std::vector<LabelBits> label(const Sample& sample, const Encoding& encoding) {
-    if (sample.prepared.ids.empty())
-        return label_tokens(find_cuda_structure(sample.response), encoding.spans);
-    std::vector<LabelBits> labels(encoding.spans.size());
-    const auto& cuda = sample.prepared.cuda;
-    for (std::size_t t = 0; t < labels.size() && t < cuda.size(); ++t)
-        labels[t] = cuda[t] ? kernel_bit : LabelBits{0};
-    return labels;
+// Drops the scores of tokens that are only context.
+void keep_scored(const Encoding& encoding, TokenScores& scores) {
+    if (encoding.rows.empty())
+        return;
+    const auto k = static_cast<std::size_t>(scores.top_k);
+    const std::size_t count = encoding.rows.size();
+    for (std::size_t t = 0; t < count; ++t) {
+        const auto row = static_cast<std::size_t>(encoding.rows[t]);
+        scores.log_prob[t] = scores.log_prob[row];
+        scores.entropy[t] = scores.entropy[row];
+        scores.entropy_top20[t] = scores.entropy_top20[row];
+        scores.rank[t] = scores.rank[row];
+        for (std::size_t i = 0; i < k; ++i) {
+            scores.top_ids[t * k + i] = scores.top_ids[row * k + i];
+            scores.top_log_probs[t * k + i] = scores.top_log_probs[row * k + i];
+        }
+    }
+    scores.log_prob.resize(count);
+    scores.entropy.resize(count);
+    scores.entropy_top20.resize(count);
+    scores.rank.resize(count);
+    scores.top_ids.resize(count * k);
+    scores.top_log_probs.resize(count * k);
 }
 
 } // namespace
@@ -151,7 +167,8 @@ struct InferenceSession::Impl {
                                                         total > 0 ? total : length, "tokens"});
                                 });
         });
-        scored.labels = label(scored.sample, scored.encoding);
+        keep_scored(scored.encoding, scored.scores);
+        scored.labels = label_response(scored.sample, scored.encoding);
         return scored;
     }
 };
@@ -229,6 +246,7 @@ ScoreProvenance InferenceSession::provenance(const ScoreOptions& options) const 
     p.dtype = impl_->info.dtype;
     p.device = impl_->info.device;
     p.max_length = options.prompt.max_length;
+    p.response = options.prompt.response;
     return p;
 }
 

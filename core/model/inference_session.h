@@ -75,6 +75,7 @@ std::optional<ModelTemplate> load_chat_template(const std::string& name_or_path)
 struct PromptOptions {
     std::string chat_template = "auto"; // auto, none, or a Jinja file's path
     std::int32_t max_length = 4096; // tokens, prompt and response together
+    ResponseChoice response = ResponseChoice::whole;
 };
 
 struct ScoreOptions {

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/io/atomic_file.h"
+#include "core/model/response_tokens.h"
 
 namespace cuset {
 namespace {
@@ -91,6 +92,8 @@ TemplateContext PromptEncoder::context(const Sample& sample) const {
 }
 
 std::string PromptEncoder::render(const Sample& sample, const PromptOptions& options) const {
+    if (sample.rendered)
+        return sample.prompt;
     if (const ChatTemplate* chat = choose(options))
         return chat->render(turns(sample), context(sample));
     if (sample.messages.empty())
@@ -135,7 +138,7 @@ std::optional<std::int32_t> PromptEncoder::end_token(const PromptOptions& option
     return id;
 }
 
-Encoding PromptEncoder::prepared(const Sample& sample, std::int32_t limit) const {
+Encoding PromptEncoder::prepared(const Sample& sample) const {
     const PreparedIds& given = sample.prepared;
     const auto prompt = static_cast<std::size_t>(std::max(given.prompt_tokens, 0));
     if (prompt < 1 || prompt >= given.ids.size())
@@ -146,15 +149,39 @@ Encoding PromptEncoder::prepared(const Sample& sample, std::int32_t limit) const
     Encoding encoding;
     encoding.ids = given.ids;
     encoding.response_begin = static_cast<std::int32_t>(prompt);
-    if (static_cast<std::size_t>(limit) < encoding.ids.size()) {
-        encoding.cut_tokens = static_cast<std::int64_t>(encoding.ids.size()) - limit;
-        encoding.ids.resize(static_cast<std::size_t>(limit));
-    }
+    encoding.rows = given.rows;
     std::int32_t end = 0;
+    std::size_t kept = 0;
     for (std::size_t i = prompt; i < encoding.ids.size(); ++i) {
         const std::int32_t begin = end;
         end += static_cast<std::int32_t>(tokenizer_.token_bytes(encoding.ids[i]).size());
-        encoding.spans.push_back({begin, end});
+        const auto row = static_cast<std::int32_t>(i - prompt);
+        if (given.rows.empty() || (kept < given.rows.size() && given.rows[kept] == row)) {
+            encoding.spans.push_back({begin, end});
+            ++kept;
+        }
+    }
+    return encoding;
+}
+
+Encoding PromptEncoder::tokenized(const Sample& sample, const PromptOptions& options) const {
+    if (sample.response.empty())
+        throw Error(ErrorCode::bad_value, "the response is empty", name_of(sample));
+    Encoding encoding;
+    encoding.ids = tokenizer_.encode(render(sample, options), {.parse_special = true}).ids;
+    // Without a token before it the first response token has no probability.
+    if (encoding.ids.empty() && (bos_id_ || !eos_ids_.empty()))
+        encoding.ids.push_back(bos_id_ ? *bos_id_ : eos_ids_.front());
+    encoding.response_begin = static_cast<std::int32_t>(encoding.ids.size());
+    TokenizedText response = tokenizer_.encode(sample.response, {});
+    encoding.dropped_bytes = response.dropped_bytes;
+    encoding.ids.insert(encoding.ids.end(), response.ids.begin(), response.ids.end());
+    encoding.spans = std::move(response.spans);
+    const auto end = sample.rendered ? std::nullopt : end_token(options);
+    if (end) {
+        const auto size = static_cast<std::int32_t>(sample.response.size());
+        encoding.ids.push_back(*end);
+        encoding.spans.push_back({size, size});
     }
     return encoding;
 }
@@ -162,33 +189,10 @@ Encoding PromptEncoder::prepared(const Sample& sample, std::int32_t limit) const
 Encoding PromptEncoder::encode(const Sample& sample, const PromptOptions& options) const {
     const auto limit = static_cast<std::int32_t>(
         std::min<std::int64_t>(std::max(options.max_length, 1), context_length_));
-    Encoding encoding;
-    if (!sample.prepared.ids.empty()) {
-        encoding = prepared(sample, limit);
-    } else {
-        if (sample.response.empty())
-            throw Error(ErrorCode::bad_value, "the response is empty", name_of(sample));
-        encoding.ids = tokenizer_.encode(render(sample, options), {.parse_special = true}).ids;
-        // Without a token before it the first response token has no probability.
-        if (encoding.ids.empty() && (bos_id_ || !eos_ids_.empty()))
-            encoding.ids.push_back(bos_id_ ? *bos_id_ : eos_ids_.front());
-        encoding.response_begin = static_cast<std::int32_t>(encoding.ids.size());
-        TokenizedText response = tokenizer_.encode(sample.response, {});
-        encoding.dropped_bytes = response.dropped_bytes;
-        encoding.ids.insert(encoding.ids.end(), response.ids.begin(), response.ids.end());
-        encoding.spans = std::move(response.spans);
-        if (const auto end = end_token(options)) {
-            const auto size = static_cast<std::int32_t>(sample.response.size());
-            encoding.ids.push_back(*end);
-            encoding.spans.push_back({size, size});
-        }
-        if (encoding.ids.size() > static_cast<std::size_t>(limit)) {
-            encoding.cut_tokens = static_cast<std::int64_t>(encoding.ids.size()) - limit;
-            encoding.ids.resize(static_cast<std::size_t>(limit));
-            const auto kept = std::max(0, limit - encoding.response_begin);
-            encoding.spans.resize(static_cast<std::size_t>(kept));
-        }
-    }
+    Encoding encoding = sample.prepared.ids.empty() ? tokenized(sample, options) : prepared(sample);
+    if (sample.prepared.ids.empty())
+        choose_response(sample, options.response, encoding);
+    cut_encoding(limit, encoding);
     if (encoding.response_begin < 1)
         throw Error(
             ErrorCode::bad_value,
@@ -196,11 +200,11 @@ Encoding PromptEncoder::encode(const Sample& sample, const PromptOptions& option
             "the response; give a prompt",
             name_of(sample));
     if (encoding.response_begin >= limit || encoding.spans.empty())
-        throw Error(ErrorCode::bad_value,
-                    "the prompt takes " + std::to_string(encoding.response_begin)
-                        + " tokens, so that no response token is left within "
-                        + std::to_string(limit),
-                    name_of(sample));
+        throw Error(
+            ErrorCode::bad_value,
+            "what comes before the response takes " + std::to_string(encoding.response_begin)
+                + " tokens, so that no response token is left within " + std::to_string(limit),
+            name_of(sample));
     for (std::int32_t id : encoding.ids)
         if (id < 0 || id >= vocabulary_)
             throw Error(
@@ -209,15 +213,6 @@ Encoding PromptEncoder::encode(const Sample& sample, const PromptOptions& option
                     + std::to_string(vocabulary_) + "; the tokenizer belongs to another model",
                 name_of(sample));
     return encoding;
-}
-
-std::string prepared_response(const Sample& sample, const Tokenizer& tokenizer) {
-    std::string text;
-    const auto& ids = sample.prepared.ids;
-    for (auto i = static_cast<std::size_t>(std::max(sample.prepared.prompt_tokens, 0));
-         i < ids.size(); ++i)
-        text += tokenizer.token_bytes(ids[i]);
-    return text;
 }
 
 } // namespace cuset

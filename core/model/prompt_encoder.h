@@ -22,10 +22,12 @@ public:
     ~PromptEncoder();
 
     const ChatTemplate* own_template() const { return own_.get(); }
+    std::optional<std::int32_t> begin_token() const { return bos_id_; }
     std::string render(const Sample& sample, const PromptOptions& options) const;
     // What a score file says of the template: "auto", "none", or the text of the file.
     std::string template_record(const PromptOptions& options) const;
-    // Throws Error(bad_value): an empty response, no room for it, ids outside the vocabulary.
+    // Throws Error(bad_value): an empty response, no code where only code is wanted, no room for
+    // it, ids outside the vocabulary.
     Encoding encode(const Sample& sample, const PromptOptions& options) const;
 
     // The token that the template puts after an assistant's turn, else the model's end token, else
@@ -37,7 +39,8 @@ private:
     const ChatTemplate* choose(const PromptOptions& options) const;
     TemplateContext context(const Sample& sample) const;
     std::optional<std::int32_t> probe_end_token(const ChatTemplate& chat) const;
-    Encoding prepared(const Sample& sample, std::int32_t limit) const;
+    Encoding prepared(const Sample& sample) const;
+    Encoding tokenized(const Sample& sample, const PromptOptions& options) const;
 
     const Tokenizer& tokenizer_;
     SpecialTokens special_;
@@ -49,8 +52,5 @@ private:
     std::optional<std::int32_t> own_end_;
     mutable std::unique_ptr<FileTemplate> file_; // the last template that was read from a file
 };
-
-// The text that prepared token ids stand for.
-std::string prepared_response(const Sample& sample, const Tokenizer& tokenizer);
 
 } // namespace cuset

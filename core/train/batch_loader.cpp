@@ -8,6 +8,13 @@
 
 namespace cuset {
 
+std::vector<std::int32_t> TrainSample::targets() const {
+    std::vector<std::int32_t> out(labels.size());
+    for (std::size_t t = 0; t < out.size(); ++t)
+        out[t] = ids[position(t)];
+    return out;
+}
+
 BatchLoader::BatchLoader(std::int64_t samples, std::int64_t group_size, std::uint64_t seed,
                          bool shuffle)
     : samples_(samples)

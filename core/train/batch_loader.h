@@ -12,16 +12,23 @@
 
 namespace cuset {
 
-// A sample ready for training: S tokens, the last T of them the response.
+// A sample ready for training: S tokens, T of them trained.
 struct TrainSample {
     std::string id;
     std::vector<std::int32_t> ids; // [S]
-    std::int32_t response_begin = 0; // S - T
+    std::int32_t response_begin = 0; // index of the first trained token
+    std::vector<std::int32_t> rows; // [T] offsets from it, rising; empty: the last T tokens
     std::vector<LabelBits> labels; // [T]
     bool cut = false; // lost its end at the maximum length
 
     std::int64_t length() const { return static_cast<std::int64_t>(ids.size()); }
     std::int64_t response_tokens() const { return static_cast<std::int64_t>(labels.size()); }
+    std::vector<std::int32_t> targets() const; // [T]
+    // Index into ids of trained token t.
+    std::size_t position(std::size_t t) const {
+        return static_cast<std::size_t>(response_begin)
+            + (rows.empty() ? t : static_cast<std::size_t>(rows[t]));
+    }
 };
 
 struct StepGroup {

@@ -9,16 +9,30 @@
 namespace cuset {
 namespace {
 
-// Rows [response_begin - 1, S - 1) of a segment predict its response.
-at::Tensor predicting_rows(const at::Tensor& hidden, const Segment& segment,
-                           const TrainSample& sample) {
-    return hidden.narrow(0, segment.begin + sample.response_begin - 1, sample.response_tokens());
+// [T] rows of the batch that predict a sample's trained tokens, each the one before its token.
+at::Tensor predicting_indices(const Segment& segment, const TrainSample& sample) {
+    at::Tensor indices = at::empty({sample.response_tokens()}, at::kLong);
+    for (std::size_t t = 0; t < sample.labels.size(); ++t)
+        indices.data_ptr<std::int64_t>()[t] =
+            segment.begin + static_cast<std::int64_t>(sample.position(t)) - 1;
+    return indices;
 }
 
-HeadInput head_input(const at::Tensor& hidden, const Segment& segment, const TrainSample& sample) {
+// [T, C] of those rows: a view where they follow one another, else a copy.
+at::Tensor predicting_rows(const at::Tensor& hidden, const Segment& segment,
+                           const TrainSample& sample) {
+    if (sample.rows.empty())
+        return hidden.narrow(0, segment.begin + sample.response_begin - 1,
+                             sample.response_tokens());
+    return hidden.index_select(0, predicting_indices(segment, sample).to(hidden.device()));
+}
+
+// `targets` must outlive the result.
+HeadInput head_input(const at::Tensor& hidden, const Segment& segment, const TrainSample& sample,
+                     std::span<const std::int32_t> targets) {
     HeadInput input;
     input.hidden = predicting_rows(hidden, segment, sample);
-    input.targets = std::span(sample.ids).subspan(static_cast<std::size_t>(sample.response_begin));
+    input.targets = targets;
     input.labels = sample.labels;
     return input;
 }
@@ -98,14 +112,19 @@ void StepEngine::train_batch(const std::vector<const TrainSample*>& samples,
         model_.forward(batch, {.keeps_tape = true, .drops = true, .adapted = true});
     at::Tensor dhidden = at::zeros_like(hidden);
     for (std::size_t i = 0; i < samples.size(); ++i) {
-        HeadInput input = head_input(hidden, batch.segments[i], *samples[i]);
+        const std::vector<std::int32_t> targets = samples[i]->targets();
+        HeadInput input = head_input(hidden, batch.segments[i], *samples[i], targets);
         if (base.defined()) {
             input.base_hidden = predicting_rows(base, batch.segments[i], *samples[i]);
             input.base_head = base_ ? base_->head : model_.model().head;
         }
-        const SampleLoss loss = head_loss(model_.model().head, input, config_.objective,
-                                          predicting_rows(dhidden, batch.segments[i], *samples[i]),
+        const at::Tensor gradient = predicting_rows(dhidden, batch.segments[i], *samples[i]);
+        const SampleLoss loss = head_loss(model_.model().head, input, config_.objective, gradient,
                                           model_.head_gradient());
+        if (!samples[i]->rows.empty())
+            dhidden.index_copy_(
+                0, predicting_indices(batch.segments[i], *samples[i]).to(dhidden.device()),
+                gradient);
         sums.add(loss, samples[i]->labels, config_.objective.mask.tau);
         sums.sequence_tokens += static_cast<double>(samples[i]->length());
     }
@@ -161,9 +180,10 @@ std::optional<TokenSums> StepEngine::evaluate(const std::vector<TrainSample>& sa
         }
         const PackedBatch batch = model_.pack({std::span(samples[i].ids)}, {0});
         const at::Tensor hidden = model_.forward(batch, {});
-        const SampleLoss loss =
-            head_loss(model_.model().head, head_input(hidden, batch.segments[0], samples[i]), plain,
-                      at::Tensor(), at::Tensor());
+        const std::vector<std::int32_t> targets = samples[i].targets();
+        const SampleLoss loss = head_loss(
+            model_.model().head, head_input(hidden, batch.segments[0], samples[i], targets), plain,
+            at::Tensor(), at::Tensor());
         sums.add(loss, samples[i].labels, config_.objective.mask.tau);
     }
     sums.reduce(group_);
@@ -178,8 +198,9 @@ SampleLoss StepEngine::weigh(const TrainSample& sample) {
         objective.alpha = 0;
     const PackedBatch batch = model_.pack({std::span(sample.ids)}, {0});
     const at::Tensor hidden = model_.forward(batch, {});
-    return head_loss(model_.model().head, head_input(hidden, batch.segments[0], sample), objective,
-                     at::Tensor(), at::Tensor());
+    const std::vector<std::int32_t> targets = sample.targets();
+    return head_loss(model_.model().head, head_input(hidden, batch.segments[0], sample, targets),
+                     objective, at::Tensor(), at::Tensor());
 }
 
 at::Tensor StepEngine::probe_logits(const TrainSample& sample) {

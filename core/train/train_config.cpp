@@ -34,6 +34,7 @@ const std::vector<std::string> top_keys{"model",
                                         "template",
                                         "max_length",
                                         "over_long",
+                                        "response",
                                         "prompt_field",
                                         "response_field",
                                         "batch_size",
@@ -165,6 +166,7 @@ void read_data_keys(const ConfigSection& top, TrainConfig& c) {
     top.integer("max_length", 2, 1 << 24, length);
     c.max_length = static_cast<std::int32_t>(length);
     top.choice("over_long", over_long_names, c.over_long);
+    top.choice("response", response_choice_names, c.response);
     top.text("prompt_field", c.prompt_field);
     top.text("response_field", c.response_field);
 }
@@ -179,7 +181,8 @@ void check_together(const TrainConfig& c, const std::string& subject) {
         fail("adapter: a full fine-tuning trains no adapter; merge it into the model first (cuset "
              "merge)");
     if (c.quantize_base != QuantizeBase::none)
-        fail("quantize_base: int8 and nf4 base weights are not supported by this version; needs \"none\"");
+        fail("quantize_base: int8 and nf4 base weights are not supported by this version; needs "
+             "\"none\"");
     const bool validates = !c.validation.empty() || c.validation_share > 0;
     if (c.patience && !validates)
         fail("patience: needs a validation file or validation_share");
@@ -286,6 +289,7 @@ ordered_json to_json(const TrainConfig& c) {
     j["template"] = c.chat_template;
     j["max_length"] = c.max_length;
     j["over_long"] = name_in(over_long_names, c.over_long);
+    j["response"] = response_choice_name(c.response);
     j["prompt_field"] = text_or_null(c.prompt_field);
     j["response_field"] = text_or_null(c.response_field);
     j["batch_size"] = c.batch_size;

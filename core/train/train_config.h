@@ -47,6 +47,7 @@ struct TrainConfig {
     std::string chat_template = "auto";
     std::int32_t max_length = 4096; // tokens
     OverLong over_long = OverLong::cut;
+    ResponseChoice response = ResponseChoice::whole;
     std::string prompt_field, response_field; // as in `cuset score`
     std::int64_t batch_size = 1; // samples of a micro-batch, packed
     std::int64_t gradient_accumulation = 8; // micro-batches of a step, over all ranks

@@ -7,26 +7,15 @@
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/base/sha256.h"
-#include "core/cuda/structure.h"
-#include "core/cuda/token_labels.h"
 #include "core/io/sample_reader.h"
 #include "core/model/label_file.h"
+#include "core/model/response_tokens.h"
 #include "core/train/counter_random.h"
 
 namespace cuset {
 namespace {
 
 constexpr std::size_t most_notes = 100;
-
-// As InferenceSession labels: prepared ids carry their own flag of Eq. 3.
-std::vector<LabelBits> label(const Sample& sample, const Encoding& encoding) {
-    if (sample.prepared.ids.empty())
-        return label_tokens(find_cuda_structure(sample.response), encoding.spans);
-    std::vector<LabelBits> labels(encoding.spans.size());
-    for (std::size_t t = 0; t < std::min(labels.size(), sample.prepared.cuda.size()); ++t)
-        labels[t] = sample.prepared.cuda[t] ? kernel_bit : LabelBits{0};
-    return labels;
-}
 
 std::string name_of(const Sample& sample) {
     return printable(sample.origin.empty() ? sample.id : sample.origin, 120);
@@ -42,6 +31,7 @@ public:
         , control_(control) {
         prompt_.chat_template = config.chat_template;
         prompt_.max_length = config.max_length;
+        prompt_.response = config.response;
     }
 
     TrainData load() {
@@ -123,9 +113,10 @@ private:
         TrainSample train;
         train.id = sample.id;
         train.response_begin = encoding.response_begin;
-        train.labels = label(sample, encoding);
+        train.labels = label_response(sample, encoding);
         apply_corrections(corrections_, sample.id, encoding.spans, train.labels);
         train.ids = std::move(encoding.ids);
+        train.rows = std::move(encoding.rows);
         train.cut = cut;
         samples.push_back(std::move(train));
     }
@@ -155,6 +146,7 @@ private:
                 sha.update(std::to_string(sample.length()) + " "
                            + std::to_string(sample.response_begin) + "\n");
                 sha.update(std::as_bytes(std::span(sample.ids)));
+                sha.update(std::as_bytes(std::span(sample.rows)));
                 sha.update(std::as_bytes(std::span(sample.labels)));
             }
         }

@@ -19,15 +19,16 @@ PlannedSample weigh(const TrainSample& sample, const SampleLoss& loss, const Tok
     PlannedSample planned;
     planned.id = sample.id;
     planned.weight = loss.weight;
-    const auto begin = static_cast<std::size_t>(sample.response_begin);
+    std::size_t t = 0; // of the trained tokens
     for (std::size_t i = 0; i < sample.ids.size(); ++i) {
         PlannedToken token;
         token.text = tokenizer.token_bytes(sample.ids[i]);
-        token.response = i >= begin;
+        token.response = t < sample.labels.size() && i == sample.position(t);
         if (token.response) {
-            token.cuda = is_cuda_masked(sample.labels[i - begin]);
-            token.confidence = static_cast<double>(loss.confidence[i - begin]);
-            token.factor = static_cast<double>(loss.factors[i - begin]);
+            token.cuda = is_cuda_masked(sample.labels[t]);
+            token.confidence = static_cast<double>(loss.confidence[t]);
+            token.factor = static_cast<double>(loss.factors[t]);
+            ++t;
         }
         planned.tokens.push_back(std::move(token));
     }
@@ -92,7 +93,8 @@ TrainPlan plan_training(const TrainConfig& config, const TrainOptions& options,
     plan.free_disk_bytes =
         fs::space(fs::exists(above, error) ? above : fs::path("."), error).available;
     if (memory.total() > place.free_bytes && !options.ignore_memory_limit) {
-        plan.notes.emplace_back("does not fit into memory: no time is measured, no sample is weighed");
+        plan.notes.emplace_back(
+            "does not fit into memory: no time is measured, no sample is weighed");
         plan.trainable_parameters = trainable_parameters(config, loaded->files.config);
         return plan;
     }
