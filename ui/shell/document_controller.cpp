@@ -10,6 +10,7 @@
 #include <QFileInfo>
 #include <QStandardPaths>
 
+#include "core/io/data_preview.h"
 #include "core/io/sample_reader.h"
 #include "core/io/score_file.h"
 #include "core/model/label_file.h"
@@ -27,6 +28,7 @@ std::filesystem::path toPath(const QString& path) {
 }
 
 struct OpenedData {
+    std::optional<Error> unusable; // no record could be used, but there are records with fields
     std::shared_ptr<const Dataset> dataset;
     std::shared_ptr<const ScoreSet> scores; // found beside the data, or null
     QString scoresPath;
@@ -39,12 +41,20 @@ struct OpenedScores {
     OpenedLabels labels;
 };
 
-OpenedData readData(const QStringList& paths, RunControl& control) {
+OpenedData readData(const QStringList& paths, const ReadOptions& options, RunControl& control) {
     std::vector<std::filesystem::path> files;
     for (const QString& path : paths)
         files.push_back(toPath(path));
     OpenedData opened;
-    opened.dataset = std::make_shared<const Dataset>(read_samples(files, ReadOptions{}, control));
+    try {
+        opened.dataset = std::make_shared<const Dataset>(read_samples(files, options, control));
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::bad_format
+            || preview_data(files, options, 1, 1, control).columns.empty())
+            throw;
+        opened.unusable = error;
+        return opened;
+    }
     opened.labels = LabelState::read(DocumentController::labelPathFor(paths.first()));
     const QString beside = DocumentController::scorePathFor(paths);
     if (!QFileInfo::exists(beside))
@@ -127,15 +137,21 @@ void DocumentController::open(const QStringList& paths) {
         openData(data);
 }
 
-void DocumentController::openData(const QStringList& paths) {
+void DocumentController::openData(const QStringList& paths, const ReadOptions& options) {
     pool_->start(
-        dataChannel, [paths](RunControl& control) { return readData(paths, control); },
+        dataChannel,
+        [paths, options](RunControl& control) { return readData(paths, options, control); },
         [this, paths](JobOutcome<OpenedData> outcome) {
             if (const auto* error = std::get_if<1>(&outcome))
                 fail(*error);
             auto* opened = std::get_if<0>(&outcome);
             if (!opened)
                 return;
+            if (opened->unusable) {
+                fail(*opened->unusable);
+                emit fieldsUnknown(paths, QString::fromUtf8(opened->unusable->what()));
+                return;
+            }
             openLabels(std::move(opened->labels));
             workspace_->setDataset(opened->dataset, paths);
             reportDataset(*opened->dataset);

@@ -5,6 +5,7 @@
 #include <QObject>
 #include <QStringList>
 
+#include "core/io/sample_reader.h"
 #include "ui/async/job_runner.h"
 #include "ui/shell/message_bar.h"
 #include "ui/state/label_state.h"
@@ -30,7 +31,7 @@ public:
 
     // Opens everything that was given; several data files make one data set.
     void open(const QStringList& paths);
-    void openData(const QStringList& paths);
+    void openData(const QStringList& paths, const cuset::ReadOptions& options = {});
     void openScores(const QString& path);
     void openModel(const QString& nameOrPath);
     // The model that will score; "" if none. Only its headers have been read.
@@ -43,6 +44,8 @@ public:
 signals:
     void message(cuset::MessageKind kind, const QString& text);
     void dataOpened(const QStringList& paths);
+    // The fields of the records are none that are known; `reason` is the error's text.
+    void fieldsUnknown(const QStringList& paths, const QString& reason);
     void scoresOpened(const QString& path);
     void modelOpened(const QString& nameOrPath);
     void busyChanged();

@@ -25,6 +25,8 @@
 
 namespace cuset {
 
+class ImportDialog;
+
 class MainWindow : public QMainWindow {
     Q_OBJECT
 public:
@@ -34,6 +36,8 @@ public:
 
     void openPaths(const QStringList& paths);
     void openModel(const QString& nameOrPath);
+    // Asks for the fields of data files; `reason` says why, or is "".
+    ImportDialog* importData(const QStringList& paths, const QString& reason);
     void score();
     // Names of docks, colour modes and kinds that `showView` knows.
     static QStringList viewNames();
@@ -73,6 +77,9 @@ private:
     QDockWidget* addDock(const QString& name, const QString& title, QWidget* widget,
                          Qt::DockWidgetArea area);
     void applyProportions();
+    // main_window_data.cpp
+    void buildDataPanels();
+    void chooseImport();
     // main_window_regions.cpp
     void buildRegionPanels(QDockWidget* summary);
     void buildRegionActions();

@@ -40,6 +40,9 @@ void MainWindow::buildFileMenu() {
     openSamplesAction_ = addAction(menu, tr("Open &samples\u2026"), QStringLiteral("Ctrl+O"),
                                    [this] { chooseSamples(false); });
     openSamplesAction_->setToolTip(tr("Open samples (Ctrl+O)"));
+    addAction(menu, tr("&Import samples\u2026"), QStringLiteral("Ctrl+I"), [this] {
+        chooseImport();
+    })->setToolTip(tr("Choose the fields that hold prompt and response, and which rows count"));
     addAction(menu, tr("Open a &folder of CUDA files\u2026"), QStringLiteral("Ctrl+Shift+O"),
               [this] { chooseSamples(true); });
     addAction(menu, tr("Open s&core file\u2026"), QStringLiteral("Ctrl+E"),

@@ -83,6 +83,7 @@ void MainWindow::buildDocks() {
     splitDockWidget(thresholds, summary, Qt::Vertical);
     buildRegionPanels(summary);
     tabifyDockWidget(summary, model);
+    buildDataPanels();
     summary->raise();
     QDockWidget* token =
         addDock(QStringLiteral("token"), tr("Token"),

@@ -34,6 +34,9 @@ ModelPanel::ModelPanel(Workspace* workspace, JobRunner* pool, QWidget* parent)
     connect(workspace_, &Workspace::scoresChanged, this, &ModelPanel::showProvenance);
     connect(dtype_, &QComboBox::currentTextChanged, this, &ModelPanel::estimateMemory);
     connect(maxLength_, &QSpinBox::valueChanged, this, &ModelPanel::estimateMemory);
+    for (QComboBox* box : {template_, response_})
+        connect(box, &QComboBox::currentTextChanged, this, &ModelPanel::optionsChanged);
+    connect(maxLength_, &QSpinBox::valueChanged, this, &ModelPanel::optionsChanged);
     showModel();
     showProvenance();
 }
@@ -65,6 +68,12 @@ void ModelPanel::build() {
     template_->addItems({QStringLiteral("auto"), QStringLiteral("none")});
     template_->setToolTip(plainToolTip(
         tr("auto: the model's own chat template; none: the prompt as it stands; or a Jinja file")));
+    response_ = new QComboBox(this);
+    response_->addItem(tr("whole response"), QStringLiteral("whole"));
+    response_->addItem(tr("only the code in it"), QStringLiteral("code"));
+    response_->setToolTip(plainToolTip(
+        tr("What is scored: the whole response, or only the CUDA, C and C++ source in it (fences, "
+           "after reasoning, inside Python strings); the rest is context")));
     topK_ = new QSpinBox(this);
     topK_->setRange(0, 64);
     topK_->setToolTip(plainToolTip(tr("How many alternatives are kept for each token")));
@@ -78,6 +87,7 @@ void ModelPanel::build() {
     form->addRow(tr("Device"), device_);
     form->addRow(tr("Type"), dtype_);
     form->addRow(tr("Template"), template_);
+    form->addRow(tr("Response"), response_);
     form->addRow(tr("Alternatives"), topK_);
     form->addRow(tr("Max. length"), maxLength_);
     auto* column = new QVBoxLayout(this);
@@ -160,6 +170,8 @@ void ModelPanel::showProvenance() {
     lines += tr("%1 on %2, template %3, at most %4 tokens")
                  .arg(safe(p.dtype), safe(p.device), visibleText(p.chat_template, 40),
                       count(p.max_length));
+    if (p.response == ResponseChoice::code)
+        lines += tr("only the code in the responses");
     if (!workspace_->scoresPath().isEmpty())
         lines += workspace_->scoresPath();
     provenance_->setText(lines.join(QLatin1Char('\n')));
@@ -171,6 +183,8 @@ ScoringOptions ModelPanel::options() const {
     options.session.dtype = dtype_->currentText().toStdString();
     options.score.prompt.chat_template = QFile::encodeName(template_->currentText()).toStdString();
     options.score.prompt.max_length = maxLength_->value();
+    if (response_->currentData().toString() == QLatin1String("code"))
+        options.score.prompt.response = ResponseChoice::code;
     options.score.top_k = topK_->value();
     return options;
 }
@@ -179,6 +193,7 @@ void ModelPanel::load(const Settings& settings) {
     device_->setCurrentText(settings.device);
     dtype_->setCurrentText(settings.dtype);
     template_->setCurrentText(settings.chatTemplate);
+    response_->setCurrentIndex(std::max(0, response_->findData(settings.response)));
     topK_->setValue(settings.topK);
     maxLength_->setValue(settings.maxLength);
 }
@@ -187,6 +202,7 @@ void ModelPanel::store(Settings& settings) const {
     settings.device = device_->currentText();
     settings.dtype = dtype_->currentText();
     settings.chatTemplate = template_->currentText();
+    settings.response = response_->currentData().toString();
     settings.topK = topK_->value();
     settings.maxLength = maxLength_->value();
 }

@@ -23,6 +23,9 @@ public:
     void load(const Settings& settings);
     void store(Settings& settings) const;
 
+signals:
+    void optionsChanged();
+
 private:
     void build();
     void showModel();
@@ -38,6 +41,7 @@ private:
     QComboBox* device_ = nullptr;
     QComboBox* dtype_ = nullptr;
     QComboBox* template_ = nullptr;
+    QComboBox* response_ = nullptr;
     QSpinBox* topK_ = nullptr;
     QSpinBox* maxLength_ = nullptr;
 };

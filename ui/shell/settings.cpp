@@ -65,6 +65,7 @@ Settings fromJson(const QJsonObject& json) {
     s.device = json[QStringLiteral("device")].toString(s.device);
     s.dtype = json[QStringLiteral("dtype")].toString(s.dtype);
     s.chatTemplate = json[QStringLiteral("template")].toString(s.chatTemplate);
+    s.response = json[QStringLiteral("response")].toString(s.response);
     s.topK = qBound(0, json[QStringLiteral("top_k")].toInt(s.topK), 64);
     s.maxLength = qBound(1, json[QStringLiteral("max_length")].toInt(s.maxLength), 1 << 20);
     s.fontDelta = qBound(-6, json[QStringLiteral("font_delta")].toInt(s.fontDelta), 24);
@@ -137,6 +138,7 @@ bool SettingsStore::save(const Settings& s) const {
         {QStringLiteral("device"), s.device},
         {QStringLiteral("dtype"), s.dtype},
         {QStringLiteral("template"), s.chatTemplate},
+        {QStringLiteral("response"), s.response},
         {QStringLiteral("top_k"), s.topK},
         {QStringLiteral("max_length"), s.maxLength},
         {QStringLiteral("font_delta"), s.fontDelta},

@@ -24,6 +24,7 @@ struct Settings {
     QString device = QStringLiteral("auto");
     QString dtype = QStringLiteral("auto");
     QString chatTemplate = QStringLiteral("auto");
+    QString response = QStringLiteral("whole"); // whole, code
     int topK = 5;
     int maxLength = 4096;
     int fontDelta = 0;
