@@ -21,11 +21,14 @@ struct ModelView::Parts {
         , tokenizer(load_tokenizer(files).tokenizer)
         , encoder(files, tokenizer, warnings) { }
 
+    // Begin tokens that the sequence starts with; some models open every turn with the same token.
     std::int32_t begin_tokens(const Encoding& encoding) const {
         const std::optional<std::int32_t> begin = encoder.begin_token();
-        return begin ? static_cast<std::int32_t>(std::count(
-                   encoding.ids.begin(), encoding.ids.begin() + encoding.response_begin, *begin))
-                     : 0;
+        std::int32_t count = 0;
+        while (begin && count < encoding.response_begin
+               && encoding.ids[static_cast<std::size_t>(count)] == *begin)
+            ++count;
+        return count;
     }
 
     std::string template_source(const Sample& sample, const PromptOptions& options) const {

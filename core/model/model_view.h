@@ -24,7 +24,7 @@ struct SeenSequence {
     std::vector<SeenToken> tokens; // [S]
     std::string
         template_source; // where the template was found; "none", "as given" (token ids, text)
-    std::int32_t begin_tokens = 0; // how often the begin token occurs: more than 1 is a doubled BOS
+    std::int32_t begin_tokens = 0; // that the sequence starts with: 2 is a doubled BOS
     std::int64_t cut_tokens = 0;
     std::int64_t dropped_bytes = 0;
 };
@@ -34,7 +34,7 @@ struct DataCheck {
     std::int64_t prompt_tokens = 0, response_tokens = 0; // of those
     std::int64_t longest = 0; // tokens of prompt and response, uncut
     std::int64_t cut_samples = 0, cut_tokens = 0; // that lose tokens at max_length
-    std::int64_t doubled_begin = 0; // samples with more than one begin token
+    std::int64_t doubled_begin = 0; // samples that start with more than one begin token
     std::int64_t dropped_bytes = 0; // that the vocabulary has no token for
     std::vector<SkippedSample> skipped; // that cannot be scored, and why
 };

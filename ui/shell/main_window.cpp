@@ -258,11 +258,11 @@ void MainWindow::changeEvent(QEvent* event) {
 }
 
 QStringList MainWindow::viewNames() {
-    QStringList names{QStringLiteral("main"),    QStringLiteral("density"),
-                      QStringLiteral("windows"), QStringLiteral("tokens"),
-                      QStringLiteral("sweep"),   QStringLiteral("model"),
-                      QStringLiteral("regions"), QStringLiteral("corrections"),
-                      QStringLiteral("light"),   QStringLiteral("dark")};
+    QStringList names{
+        QStringLiteral("main"),   QStringLiteral("density"), QStringLiteral("windows"),
+        QStringLiteral("tokens"), QStringLiteral("sweep"),   QStringLiteral("model"),
+        QStringLiteral("seen"),   QStringLiteral("regions"), QStringLiteral("corrections"),
+        QStringLiteral("light"),  QStringLiteral("dark")};
     for (const ColorBy by : allColorModes)
         names += colorMode(by).key;
     for (const std::string_view kind : sensitive_kind_names)

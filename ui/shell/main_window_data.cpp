@@ -11,7 +11,7 @@ void MainWindow::buildDataPanels() {
     auto* seen = new SeenPanel(
         &workspace_, &selection_, &pool_, [this] { return model_->options().score.prompt; }, this);
     QDockWidget* dock =
-        addDock(QStringLiteral("seen"), tr("What the model sees"), seen, Qt::RightDockWidgetArea);
+        addDock(QStringLiteral("seen"), tr("Model's view"), seen, Qt::RightDockWidgetArea);
     tabifyDockWidget(findChild<QDockWidget*>(QStringLiteral("model")), dock);
     connect(model_, &ModelPanel::optionsChanged, seen, &SeenPanel::refresh);
     connect(documents_, &DocumentController::fieldsUnknown, this,

@@ -176,5 +176,19 @@ TEST_F(ResponseTokens, AViewSeesWhatTheSessionEncodes) {
     EXPECT_THAT(code.skipped[0].reason, HasSubstr("no CUDA"));
 }
 
+TEST_F(ResponseTokens, ADoubledBeginTokenIsCountedWhereTheSequenceStarts) {
+    const ModelView view(test::model_path("llama").string());
+    PromptOptions none;
+    none.chat_template = "none";
+    Sample s = sample("int x;");
+    s.prompt = "<|im_start|><|im_start|>a<|im_start|>";
+    const SeenSequence twice = view.see(s, none);
+    EXPECT_EQ(twice.begin_tokens, 2);
+    EXPECT_EQ(view.check({s}, none, control).doubled_begin, 1);
+    s.prompt = "<|im_start|>a<|im_start|>";
+    EXPECT_EQ(view.see(s, none).begin_tokens, 1);
+    EXPECT_EQ(view.check({s}, none, control).doubled_begin, 0);
+}
+
 } // namespace
 } // namespace cuset
