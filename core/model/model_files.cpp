@@ -81,6 +81,20 @@ template <class T> std::vector<T> copy_or_empty(const std::vector<T>* values) {
     return values ? *values : std::vector<T>();
 }
 
+std::string vocabulary_sha256(const GgufVocabulary& v) {
+    Sha256 sha;
+    for (const std::string* text : {&v.model, &v.pre})
+        sha.update(*text + "\n");
+    for (const auto* list : {&v.tokens, &v.merges})
+        for (const std::string& text : *list) {
+            sha.update(std::to_string(text.size()) + ":");
+            sha.update(text);
+        }
+    return sha.hex_digest();
+}
+
+} // namespace
+
 GgufVocabulary read_vocabulary(const GgufFile& file) {
     GgufVocabulary v;
     v.model = file.find_string("tokenizer.ggml.model").value_or("");
@@ -98,20 +112,6 @@ GgufVocabulary read_vocabulary(const GgufFile& file) {
     v.add_space_prefix = file.find_bool("tokenizer.ggml.add_space_prefix");
     return v;
 }
-
-std::string vocabulary_sha256(const GgufVocabulary& v) {
-    Sha256 sha;
-    for (const std::string* text : {&v.model, &v.pre})
-        sha.update(*text + "\n");
-    for (const auto* list : {&v.tokens, &v.merges})
-        for (const std::string& text : *list) {
-            sha.update(std::to_string(text.size()) + ":");
-            sha.update(text);
-        }
-    return sha.hex_digest();
-}
-
-} // namespace
 
 ModelFiles open_model_files(const std::string& name_or_path) {
     ModelFiles files;
@@ -163,8 +163,8 @@ std::optional<ModelTemplate> load_chat_template(const std::string& name_or_path)
     context.eos_token = files.special.eos;
     context.pad_token = files.special.pad;
     context.unk_token = files.special.unknown;
-    return ModelTemplate {ChatTemplate(files.template_text, files.template_source), context,
-                          files.template_source};
+    return ModelTemplate{ChatTemplate(files.template_text, files.template_source), context,
+                         files.template_source};
 }
 
 } // namespace cuset

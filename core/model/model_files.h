@@ -37,5 +37,7 @@ struct LoadedTokenizer {
     std::string sha256;
 };
 LoadedTokenizer load_tokenizer(const ModelFiles& files);
+// The tokenizer's keys as they stand.
+GgufVocabulary read_vocabulary(const GgufFile& file);
 
 } // namespace cuset

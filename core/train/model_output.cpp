@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "core/base/error.h"
 #include "core/io/atomic_file.h"
 #include "core/io/safetensors_file.h"
+#include "core/model/folder_texts.h"
 
 namespace cuset {
 namespace {
@@ -144,19 +146,19 @@ void read_adapter(const fs::path& folder, TrainingModel& model) {
 
 void write_model_folder(const fs::path& folder, const std::vector<NamedWeight>& weights,
                         const ModelFiles& source, const std::string& dtype) {
-    if (!source.folder)
-        throw Error(
-            ErrorCode::unsupported,
-            "is a GGUF file, whose tokenizer has no Hugging Face form here; take the model's "
-            "Hugging Face folder",
-            source.location.path.string());
     const at::ScalarType type = dtype == "float32" ? at::kFloat
         : dtype == "bfloat16"                      ? at::kBFloat16
                                                    : at::kHalf;
-    ordered_json config = ordered_json::parse(source.folder->config_json());
-    config["torch_dtype"] = dtype;
-    config.erase("dtype");
-    copy_text_files(source.folder->path(), folder);
+    std::map<std::string, std::string> texts;
+    if (source.folder) {
+        ordered_json config = ordered_json::parse(source.folder->config_json());
+        config["torch_dtype"] = dtype;
+        config.erase("dtype");
+        texts["config.json"] = config.dump(2) + "\n";
+        copy_text_files(source.folder->path(), folder);
+    } else {
+        texts = folder_texts(source, dtype);
+    }
     std::vector<HostTensors> shards(1);
     for (const NamedWeight& weight : weights) {
         if (shards.back().bytes() >= shard_bytes)
@@ -180,7 +182,11 @@ void write_model_folder(const fs::path& folder, const std::vector<NamedWeight>& 
             folder / "model.safetensors.index.json",
             ordered_json{{"metadata", {{"total_size", total}}}, {"weight_map", map}}.dump(1)
                 + "\n");
-    write_file_atomically(folder / "config.json", config.dump(2) + "\n");
+    // config.json makes a folder a model: last.
+    const auto config = texts.extract("config.json");
+    for (const auto& [name, text] : texts)
+        write_file_atomically(folder / name, text);
+    write_file_atomically(folder / "config.json", config.mapped());
 }
 
 void write_optimizer(const fs::path& path, const Parameters& parameters, bool with_values) {

@@ -18,7 +18,7 @@ void write_adapter(const std::filesystem::path& folder, const TrainingModel& mod
 void read_adapter(const std::filesystem::path& folder, TrainingModel& model);
 
 // config.json, tokenizer files and model.safetensors (shards of at most 4 GiB with an index) in
-// `dtype`.
+// `dtype`. A GGUF file's configuration and vocabulary are written anew.
 void write_model_folder(const std::filesystem::path& folder,
                         const std::vector<NamedWeight>& weights, const ModelFiles& source,
                         const std::string& dtype);
