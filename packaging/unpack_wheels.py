@@ -4,7 +4,7 @@
 usage: unpack_wheels.py cpu|cuda|arrow|demo WHEEL_FOLDER OUT_FOLDER
 
 cpu:  LibTorch's headers and CPU libraries, the CUDA runtime and CUPTI that libtorch_cpu links to, licences.
-cuda: the same with LibTorch's CUDA libraries and NVIDIA's.
+cuda: the same with LibTorch's CUDA libraries, and NVIDIA's with their headers.
 arrow: the headers and libraries of Apache Arrow and Parquet, licences.
 demo: the GGUF file of the demo model and its licence.
 OUT_FOLDER/complete is written last.
@@ -36,6 +36,8 @@ def wanted(name: str, flavour: str) -> str | None:
         return name
     if name.startswith("nvidia/") and "/lib/" in name and (".so" in file):
         return name
+    if flavour == "cuda" and name.startswith("nvidia/") and "/include/" in name:
+        return name  # for NCCL, whose headers include CUDA's
     return None
 
 

@@ -65,8 +65,9 @@ std::string rate_and_time_left(const Progress& progress, double seconds) {
 
 } // namespace
 
-CommandRun::CommandRun()
-    : control_([this](const Progress& progress) { show(progress); },
+CommandRun::CommandRun(bool shows)
+    : control_(shows ? RunControl::Report([this](const Progress& progress) { show(progress); })
+                     : RunControl::Report(),
                std::chrono::milliseconds(100)) {
     assert(!interrupted_run.load());
     interrupted_run = &control_;

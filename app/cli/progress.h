@@ -15,7 +15,8 @@ namespace cuset::cli {
 // the program at once with exit code 130.
 class CommandRun {
 public:
-    CommandRun();
+    // Not `shows`: no progress is printed, e.g. by all ranks but one.
+    explicit CommandRun(bool shows = true);
     ~CommandRun();
     CommandRun(const CommandRun&) = delete;
     CommandRun& operator=(const CommandRun&) = delete;

@@ -10,6 +10,7 @@
 #include "app/cli/progress.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/train/rank_environment.h"
 #include "core/train/run_folder.h"
 #include "core/train/trainer.h"
 
@@ -137,8 +138,11 @@ void run_train(TrainCommand& command) {
         config = read_train_config(command.config);
     if (command.stop_after > 0)
         command.options.stop_after = command.stop_after;
-    CommandRun run;
+    const bool leads = rank_environment().rank == 0;
+    CommandRun run(leads);
     if (command.dry_run) {
+        if (!leads)
+            return;
         if (!config)
             throw Error(ErrorCode::usage, "needs a configuration", "--dry-run");
         const TrainPlan plan =
@@ -162,12 +166,13 @@ void run_train(TrainCommand& command) {
     const TrainResult result = train(config, command.options, run.control());
     run.finish();
     if (result.stopped) {
-        std::fprintf(stderr,
-                     "stopped after step %lld and saved; go on with: cuset train --resume %s\n",
-                     static_cast<long long>(result.step), printable(result.folder, 400).c_str());
+        if (result.leads)
+            std::fprintf(
+                stderr, "stopped after step %lld and saved; go on with: cuset train --resume %s\n",
+                static_cast<long long>(result.step), printable(result.folder, 400).c_str());
         throw CLI::RuntimeError(static_cast<int>(ExitCode::can_resume));
     }
-    if (!command.json)
+    if (!command.json && result.leads)
         std::printf("%s\n", (std::filesystem::path(result.folder) / "final").c_str());
 }
 
@@ -253,6 +258,10 @@ void add_train(CLI::App& program) {
     command->add_flag("--force", train->options.ignore_memory_limit,
                       "start even if the estimate says that it does not fit");
     command->add_flag("--json", train->json, "print the events, or the plan, as JSON");
+    command->footer(
+        "Several ranks train data-parallel: torchrun --no-python --nproc-per-node N cuset train "
+        "CONFIG.json,\nsrun, or RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT set by hand. A group "
+        "that torchrun\nor Slurm starts again goes on from its last checkpoint.");
     command->callback([train] { run_train(*train); });
 }
 
@@ -269,7 +278,9 @@ void add_train_commands(CLI::App& program) {
 
     auto merge = std::make_shared<MergeCommand>();
     command = program.add_subcommand("merge", "base model + adapter -> a model folder");
-    command->add_option("MODEL", merge->model, "Hugging Face folder, or org/name in the hub cache")
+    command
+        ->add_option("MODEL", merge->model,
+                     "Hugging Face folder, .gguf file (dequantised), or org/name in the hub cache")
         ->required();
     command->add_option("ADAPTER", merge->adapter, "folder of a PEFT LoRA adapter")->required();
     command->add_option("-o,--output", merge->output, "the folder to make")->required();

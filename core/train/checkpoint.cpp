@@ -57,6 +57,17 @@ std::optional<std::int64_t> step_of(const std::string& name) {
     return step;
 }
 
+// Whatever goes wrong while `work` writes and reads back is the disk's.
+template <class F> auto with_disk_errors(const fs::path& path, F work) {
+    try {
+        return work();
+    } catch (const fs::filesystem_error& error) {
+        fail_disk(path, "writing it", error.code());
+    } catch (const Error& error) {
+        throw Error(ErrorCode::disk, error.message(), error.subject());
+    }
+}
+
 } // namespace
 
 void require_space(const fs::path& folder, std::uint64_t bytes) {
@@ -90,6 +101,13 @@ CheckpointWriter::~CheckpointWriter() {
 }
 
 CheckpointPlace CheckpointWriter::commit() {
+    return with_disk_errors(temporary_, [&] {
+        write_manifest();
+        return rename_to_place();
+    });
+}
+
+void CheckpointWriter::write_manifest() {
     json files = json::object();
     for (const fs::directory_entry& entry : fs::directory_iterator(temporary_)) {
         sync_path(entry.path());
@@ -99,6 +117,9 @@ CheckpointPlace CheckpointWriter::commit() {
     const json manifest{{"format", 1}, {"step", step_}, {"files", files}};
     write_file_atomically(temporary_ / "manifest.json", manifest.dump(1) + "\n");
     sync_path(temporary_);
+}
+
+CheckpointPlace CheckpointWriter::rename_to_place() {
     const CheckpointPlace place{step_, checkpoints_ / ("step-" + std::to_string(step_))};
     std::error_code error;
     if (fs::exists(place.path, error)) {
@@ -177,6 +198,7 @@ void prune_checkpoints(const fs::path& checkpoints, std::int64_t keep, std::int6
         if (!error)
             fs::remove_all(doomed, error);
     }
+    clean_unfinished(checkpoints); // what an earlier removal left
 }
 
 void clean_unfinished(const fs::path& checkpoints) {

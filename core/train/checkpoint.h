@@ -30,6 +30,9 @@ public:
     CheckpointPlace commit();
 
 private:
+    void write_manifest();
+    CheckpointPlace rename_to_place();
+
     std::filesystem::path checkpoints_, temporary_;
     std::int64_t step_;
 };
@@ -41,7 +44,7 @@ std::string checkpoint_fault(const std::filesystem::path& folder);
 // The newest that verifies; `faults` gets a line for each newer one that does not.
 std::optional<CheckpointPlace> newest_checkpoint(const std::filesystem::path& checkpoints,
                                                  std::vector<std::string>& faults);
-// Removes all but the newest `keep` and `best_step` (-1: none).
+// Removes all but the newest `keep` and `best_step` (-1: none), and what is unfinished.
 void prune_checkpoints(const std::filesystem::path& checkpoints, std::int64_t keep,
                        std::int64_t best_step);
 // Removes what a killed writer left.

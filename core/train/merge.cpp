@@ -57,7 +57,7 @@ MergeResult merge_adapter(const std::string& model_name, const std::string& adap
     TrainConfig config;
     config.device = "cpu";
     config.dtype = "float32";
-    const ComputePlace place = choose_place(config, 0);
+    const ComputePlace place = choose_place(config);
     MergeResult result;
     result.dtype = target_dtype(dtype, files);
     with_torch_errors(model_name, [&] {

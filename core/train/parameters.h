@@ -22,6 +22,7 @@ public:
     void allocate(at::Device device);
 
     std::int64_t count() const { return count_; } // of scalars
+    std::size_t slots() const { return slots_.size(); }
     at::Tensor value(std::size_t slot) const { return view(values_, slot); }
     at::Tensor gradient(std::size_t slot) const { return view(gradients_, slot); }
     // [count] each.

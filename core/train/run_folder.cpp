@@ -174,23 +174,25 @@ RunFolder RunFolder::create(const TrainConfig& config) {
                     "holds a run already; go on with it (--resume " + printable(path.string(), 200)
                         + ") or name another output",
                     path.string());
-    RunFolder folder(path, true);
-    write_file_atomically(path / "config.json", train_config_json(config));
-    return folder;
+    return RunFolder(path, &config);
 }
 
 RunFolder RunFolder::reopen(const fs::path& path) {
     if (!is_run_folder(path))
         throw Error(ErrorCode::not_found,
                     "is no run folder: config.json or events.jsonl is missing", path.string());
-    return RunFolder(path, false);
+    return RunFolder(path, nullptr);
 }
 
-RunFolder::RunFolder(fs::path path, bool fresh)
+RunFolder::RunFolder(fs::path path, const TrainConfig* config)
     : path_(std::move(path))
     , lock_(std::make_unique<RunLock>(path_ / "lock")) {
     make_folder(checkpoints());
-    if (!fresh) {
+    if (config) {
+        // Before events.jsonl, which makes it a run: one without its configuration could neither be
+        // started nor gone on with.
+        write_file_atomically(path_ / "config.json", train_config_json(*config));
+    } else {
         const std::string text = events_text(path_);
         cut_half_line(path_ / "events.jsonl", text);
         each_event(text, [&](const TrainEvent& event) {
@@ -198,6 +200,8 @@ RunFolder::RunFolder(fs::path path, bool fresh)
                 reported_step_ = std::max(reported_step_, step->step);
             else if (const auto* evaluation = std::get_if<EvaluationEvent>(&event.body))
                 reported_evaluation_ = std::max(reported_evaluation_, evaluation->step);
+            else if (const auto* checkpoint = std::get_if<CheckpointEvent>(&event.body))
+                reported_checkpoint_ = std::max(reported_checkpoint_, checkpoint->step);
         });
     }
     events_ = open_for_append(path_ / "events.jsonl");
@@ -210,7 +214,8 @@ RunFolder::RunFolder(RunFolder&& other) noexcept
     , events_(std::exchange(other.events_, -1))
     , log_(std::exchange(other.log_, -1))
     , reported_step_(other.reported_step_)
-    , reported_evaluation_(other.reported_evaluation_) { }
+    , reported_evaluation_(other.reported_evaluation_)
+    , reported_checkpoint_(other.reported_checkpoint_) { }
 
 RunFolder::~RunFolder() {
     if (events_ >= 0)

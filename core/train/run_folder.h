@@ -1,5 +1,6 @@
-// The run folder (contracts.md): config.json, events.jsonl, log.txt, checkpoints/, final/, lock.
-// One process writes it, any number follow it.
+// The run folder (contracts.md): config.json, events.jsonl, log.txt, checkpoints/, final/, lock,
+// and validation.json where a share of the data is held out. One process writes it, any number
+// follow it.
 #pragma once
 
 #include <cstdint>
@@ -59,9 +60,10 @@ public:
     const std::filesystem::path& path() const { return path_; }
     std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
     std::filesystem::path final_folder() const { return path_ / "final"; }
-    // Steps that events.jsonl holds already: a resumed run does not report them a second time.
+    // What events.jsonl holds already: a resumed run does not report it a second time.
     std::int64_t reported_step() const { return reported_step_; }
     std::int64_t reported_evaluation() const { return reported_evaluation_; }
+    std::int64_t reported_checkpoint() const { return reported_checkpoint_; }
 
     // Appends one line at once. Throws Error(disk).
     void append(const TrainEvent& event);
@@ -71,13 +73,14 @@ public:
     void sync();
 
 private:
-    RunFolder(std::filesystem::path path, bool fresh);
+    // `config`: of a new run, else null.
+    RunFolder(std::filesystem::path path, const TrainConfig* config);
 
     std::filesystem::path path_;
     std::unique_ptr<RunLock> lock_;
     int events_ = -1;
     int log_ = -1;
-    std::int64_t reported_step_ = 0, reported_evaluation_ = 0;
+    std::int64_t reported_step_ = 0, reported_evaluation_ = 0, reported_checkpoint_ = 0;
 };
 
 } // namespace cuset

@@ -1,12 +1,13 @@
 #include "core/train/run_lock.h"
 
 #include <cerrno>
-#include <csignal>
 #include <fcntl.h>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <sys/file.h>
 #include <system_error>
 #include <unistd.h>
+#include <vector>
 
 #include "core/base/error.h"
 #include "core/base/message.h"
@@ -31,22 +32,27 @@ std::string first_line(std::string text) {
     return text.substr(0, text.find('\n'));
 }
 
-// Field 22 of /proc/PID/stat (proc(5)); the command's name, in parentheses, may hold anything.
-std::string start_time_of(std::int64_t pid) {
+// The fields of /proc/PID/stat (proc(5)) after the command's name, which, in parentheses, may hold
+// anything; empty if there is no such process.
+std::vector<std::string> status_of(std::int64_t pid) {
     const std::string text = read_or_empty("/proc/" + std::to_string(pid) + "/stat");
-    std::size_t at = text.rfind(')');
-    if (at == std::string::npos)
-        return {};
-    for (int field = 2; field < 22 && at != std::string::npos; ++field)
-        at = text.find(' ', at + 1);
-    if (at == std::string::npos)
-        return {};
-    const std::string ticks = text.substr(at + 1, text.find(' ', at + 1) - at - 1);
-    return first_line(read_or_empty("/proc/sys/kernel/random/boot_id")) + ":" + ticks;
+    const std::size_t name_end = text.rfind(')');
+    std::vector<std::string> fields;
+    if (name_end != std::string::npos) {
+        std::istringstream words(text.substr(name_end + 1));
+        for (std::string word; words >> word;)
+            fields.push_back(word);
+    }
+    return fields;
 }
 
-bool lives(std::int64_t pid) {
-    return ::kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM;
+// Fields 3 and 22 of them.
+constexpr std::size_t state_field = 0, start_field = 19;
+
+std::string start_time(const std::vector<std::string>& fields) {
+    if (fields.size() <= start_field)
+        return {};
+    return first_line(read_or_empty("/proc/sys/kernel/random/boot_id")) + ":" + fields[start_field];
 }
 
 // Serialises those who would take over the same stale lock.
@@ -74,7 +80,13 @@ LockHolder this_process() {
     char host[256] = "";
     ::gethostname(host, sizeof host - 1);
     const auto pid = static_cast<std::int64_t>(::getpid());
-    return {pid, start_time_of(pid), host};
+    return {pid, start_time(status_of(pid)), host};
+}
+
+bool is_alive(const LockHolder& holder) {
+    const std::vector<std::string> fields = status_of(holder.pid);
+    return fields.size() > start_field && start_time(fields) == holder.start_time
+        && fields[state_field] != "Z" && fields[state_field] != "X";
 }
 
 LockReport inspect_lock(const fs::path& path) {
@@ -96,8 +108,7 @@ LockReport inspect_lock(const fs::path& path) {
     report.holder.host = text("host");
     if (report.holder.host != this_process().host)
         report.state = LockState::foreign;
-    else if (report.holder.pid > 0 && lives(report.holder.pid)
-             && start_time_of(report.holder.pid) == report.holder.start_time)
+    else if (is_alive(report.holder))
         report.state = LockState::held;
     return report;
 }

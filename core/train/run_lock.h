@@ -17,6 +17,9 @@ struct LockHolder {
 };
 
 LockHolder this_process();
+// Whether that process of this machine still runs; one that ended and waits for its parent does
+// not.
+bool is_alive(const LockHolder& holder);
 
 enum class LockState {
     free, // no lock file

@@ -88,7 +88,16 @@ StepEngine::StepEngine(TrainingModel& model, const TrainConfig& config, ProcessG
     : model_(model)
     , config_(config)
     , group_(group)
-    , base_(base) { }
+    , base_(base) {
+    // Adapters are small: one flat sum. All weights are not: summed in buckets while the backward
+    // pass computes the others, from the last slot to the first.
+    if (!model.trains_weights())
+        return;
+    std::vector<at::Tensor> gradients;
+    for (std::size_t slot = model.parameters().slots(); slot-- > 0;)
+        gradients.push_back(model.parameters().gradient(slot));
+    reducer_ = group.make_reducer(gradients);
+}
 
 // [S, C] of the model as it was before training.
 at::Tensor StepEngine::base_hidden(const PackedBatch& batch) {
@@ -100,7 +109,7 @@ at::Tensor StepEngine::base_hidden(const PackedBatch& batch) {
 }
 
 void StepEngine::train_batch(const std::vector<const TrainSample*>& samples,
-                             const std::vector<std::uint64_t>& keys, TokenSums& sums) {
+                             const std::vector<std::uint64_t>& keys, TokenSums& sums, bool last) {
     std::vector<std::span<const std::int32_t>> ids;
     for (const TrainSample* sample : samples)
         ids.emplace_back(sample->ids);
@@ -128,7 +137,14 @@ void StepEngine::train_batch(const std::vector<const TrainSample*>& samples,
         sums.add(loss, samples[i]->labels, config_.objective.mask.tau);
         sums.sequence_tokens += static_cast<double>(samples[i]->length());
     }
-    model_.backward(batch, dhidden);
+    if (!last || !reducer_) {
+        model_.backward(batch, dhidden);
+        return;
+    }
+    reducer_->backward([&](const GradientReducer::Ready& ready) {
+        model_.backward(batch, dhidden,
+                        [&](std::size_t slot) { ready(model_.parameters().slots() - 1 - slot); });
+    });
 }
 
 StepResult StepEngine::step(const std::vector<TrainSample>& data, const StepGroup& group,
@@ -136,8 +152,9 @@ StepResult StepEngine::step(const std::vector<TrainSample>& data, const StepGrou
     Parameters& parameters = model_.parameters();
     parameters.clear_gradients();
     StepResult result;
-    for (const auto& indices :
-         micro_batches(group.samples, config_.batch_size, group_.rank(), group_.size())) {
+    const auto batches =
+        micro_batches(group.samples, config_.batch_size, group_.rank(), group_.size());
+    for (const auto& indices : batches) {
         std::vector<const TrainSample*> samples;
         std::vector<std::uint64_t> keys;
         for (const std::int64_t index : indices) {
@@ -146,12 +163,17 @@ StepResult StepEngine::step(const std::vector<TrainSample>& data, const StepGrou
                                       {config_.seed, static_cast<std::uint64_t>(group.step),
                                        static_cast<std::uint64_t>(index)}));
         }
-        train_batch(samples, keys, result.sums);
+        train_batch(samples, keys, result.sums, &indices == &batches.back());
+    }
+    if (!reducer_) {
+        at::Tensor gradients = parameters.gradients();
+        group_.all_reduce(gradients);
+    } else if (batches.empty()) { // a rank without a share adds its zeros
+        reducer_->backward([](const GradientReducer::Ready&) {});
     }
     result.sums.stops = stop_requested;
     result.sums.reduce(group_);
     at::Tensor gradients = parameters.gradients();
-    group_.all_reduce(gradients);
     const double divisor = reduction_divisor(config_.objective.reduction,
                                              static_cast<std::int64_t>(result.sums.tokens),
                                              static_cast<std::int64_t>(result.sums.samples));

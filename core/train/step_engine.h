@@ -59,13 +59,14 @@ public:
 
 private:
     void train_batch(const std::vector<const TrainSample*>& samples,
-                     const std::vector<std::uint64_t>& keys, TokenSums& sums);
+                     const std::vector<std::uint64_t>& keys, TokenSums& sums, bool last);
     at::Tensor base_hidden(const PackedBatch& batch);
 
     TrainingModel& model_;
     const TrainConfig& config_;
     ProcessGroup& group_;
     CausalLM* base_;
+    std::unique_ptr<GradientReducer> reducer_; // null: one sum after the backward passes
 };
 
 } // namespace cuset

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
 #include "core/base/message.h"
@@ -181,6 +182,16 @@ std::int64_t TrainData::sequence_tokens() const {
 TrainData load_train_data(const TrainConfig& config, const PromptEncoder& encoder,
                           bool allow_benchmark, RunControl& control) {
     return Loader(config, encoder, allow_benchmark, control).load();
+}
+
+std::string held_out_json(const TrainConfig& config, const TrainData& data) {
+    nlohmann::ordered_json ids = nlohmann::ordered_json::array();
+    for (const TrainSample& sample : data.validation)
+        ids.push_back(sample.id);
+    return nlohmann::ordered_json{
+               {"seed", config.seed}, {"share", config.validation_share}, {"ids", std::move(ids)}}
+               .dump(1, ' ', false, nlohmann::json::error_handler_t::replace)
+        + "\n";
 }
 
 } // namespace cuset

@@ -31,4 +31,7 @@ struct TrainData {
 TrainData load_train_data(const TrainConfig& config, const PromptEncoder& encoder,
                           bool allow_benchmark, RunControl& control);
 
+// Which samples were held out by validation_share, and how: {"seed", "share", "ids"}.
+std::string held_out_json(const TrainConfig& config, const TrainData& data);
+
 } // namespace cuset

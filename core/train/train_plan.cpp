@@ -73,7 +73,7 @@ TrainPlan plan_training(const TrainConfig& config, const TrainOptions& options,
     const at::NoGradGuard no_graph;
     TrainPlan plan;
     plan.formula = formula_text(config.objective);
-    const ComputePlace place = choose_place(config, 0);
+    const ComputePlace place = choose_place(config);
     const auto loaded = load_files(config.model);
     const TrainData data =
         load_train_data(config, *loaded->encoder, options.allow_benchmark_data, control);
@@ -102,7 +102,7 @@ TrainPlan plan_training(const TrainConfig& config, const TrainOptions& options,
         TrainingModel model = make_training_model(config, loaded->files, place, control);
         plan.trainable_parameters = model.parameters().count();
         plan.checkpoint_bytes = checkpoint_bytes(model);
-        const auto group = open_process_group(place.device);
+        const auto group = single_rank();
         TrainConfig plain = config; // asft's divergence is not part of the preview
         if (plain.objective.needs_base() && plain.method == TrainMethod::full)
             plain.objective.alpha = 0;

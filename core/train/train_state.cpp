@@ -50,4 +50,21 @@ TrainState parse_train_state(const std::string& text, const std::string& subject
     return state;
 }
 
+void require_same_run(const TrainState& kept, const TrainState& found, const std::string& subject) {
+    const auto refuse = [&](const std::string& what, const std::string& was,
+                            const std::string& is) {
+        throw Error(ErrorCode::bad_value,
+                    what + " is another than the run was started with (" + is.substr(0, 16)
+                        + ", not " + was.substr(0, 16) + "); start a new run",
+                    subject);
+    };
+    if (kept.model_sha256 != found.model_sha256)
+        refuse("the model", kept.model_sha256, found.model_sha256);
+    if (kept.data_sha256 != found.data_sha256)
+        refuse("the data", kept.data_sha256, found.data_sha256);
+    if (kept.trainable_parameters != found.trainable_parameters)
+        refuse("the number of trained parameters", std::to_string(kept.trainable_parameters),
+               std::to_string(found.trainable_parameters));
+}
+
 } // namespace cuset

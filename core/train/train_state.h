@@ -28,5 +28,8 @@ struct TrainState {
 std::string train_state_json(const TrainState& state);
 // Throws Error(bad_format).
 TrainState parse_train_state(const std::string& json, const std::string& subject);
+// Throws Error(bad_value) if `kept` was trained from another model, on other data or with another
+// number of parameters than `found`.
+void require_same_run(const TrainState& kept, const TrainState& found, const std::string& subject);
 
 } // namespace cuset

@@ -11,7 +11,9 @@
 #include "core/model/torch_errors.h"
 #include "core/train/checkpoint.h"
 #include "core/train/model_output.h"
+#include "core/train/run_choice.h"
 #include "core/train/run_folder.h"
+#include "core/train/run_reporter.h"
 #include "core/train/run_reports.h"
 #include "core/train/step_engine.h"
 #include "core/train/train_state.h"
@@ -32,40 +34,13 @@ double share(double part, double whole) {
     return whole > 0 ? part / whole : no_figure;
 }
 
-// Only rank 0 has a folder; the other ranks' reports go nowhere.
-class Reporter {
-public:
-    Reporter(std::optional<RunFolder> folder, const TrainOptions& options)
-        : folder_(std::move(folder))
-        , on_event_(options.on_event) { }
-
-    RunFolder* folder() { return folder_ ? &*folder_ : nullptr; }
-    template <class Body> void event(const Body& body) {
-        if (!folder_)
-            return;
-        const TrainEvent event{time_now(), body};
-        folder_->append(event);
-        if (on_event_)
-            on_event_(event);
-    }
-    void log(const std::string& level, const std::string& message) {
-        if (!folder_)
-            return;
-        folder_->log(level + ": " + message);
-        event(LogEvent{level, message});
-    }
-
-private:
-    std::optional<RunFolder> folder_;
-    std::function<void(const TrainEvent&)> on_event_;
-};
-
 class Run {
 public:
-    Run(const TrainConfig& config, const TrainOptions& options, Reporter& reporter,
-        RunControl& control)
+    Run(const TrainConfig& config, const TrainOptions& options, ProcessGroup& group,
+        RunReporter& reporter, RunControl& control)
         : config_(config)
         , options_(options)
+        , group_(group)
         , reporter_(reporter)
         , control_(control) { }
 
@@ -77,11 +52,14 @@ public:
         bool stopped = loop();
         if (!stopped)
             finish();
-        return {stopped, state_.step, config_.output};
+        return {stopped, group_.leads(), state_.step, config_.output};
     }
 
     std::int64_t step() const { return state_.step; }
-    const std::string& last_checkpoint() const { return last_checkpoint_; }
+    // The one to go on from after a failure.
+    const std::string& good_checkpoint() const {
+        return state_.bad_in_row > 0 ? good_checkpoint_ : last_checkpoint_;
+    }
 
 private:
     bool stop_requested() const {
@@ -100,8 +78,9 @@ private:
     }
 
     void load() {
-        place_ = choose_place(config_, rank_environment().local_rank);
-        group_ = open_process_group(place_.device);
+        place_ = choose_place(config_);
+        if (const std::string note = group_.set_device(place_.device); !note.empty())
+            reporter_.log("warning", note);
         loaded_ = load_files(config_.model);
         for (const std::string& warning : loaded_->warnings)
             reporter_.log("warning", warning);
@@ -109,6 +88,10 @@ private:
             load_train_data(config_, *loaded_->encoder, options_.allow_benchmark_data, control_);
         for (const std::string& note : data_.notes)
             reporter_.log("warning", note);
+        require_equal_ranks();
+        if (reporter_.folder() && config_.validation_share > 0)
+            write_file_atomically(reporter_.folder()->path() / "validation.json",
+                                  held_out_json(config_, data_));
         check_memory();
         with_torch_errors(config_.model, [&] {
             model_.emplace(make_training_model(config_, loaded_->files, place_, control_));
@@ -124,7 +107,7 @@ private:
             warmup_from_ratio(config_.warmup_ratio, rate_.total_steps));
         rate_.min_ratio = config_.min_lr_ratio;
         rate_.decay_ratio = config_.decay_ratio;
-        engine_.emplace(*model_, config_, *group_, base_.get());
+        engine_.emplace(*model_, config_, group_, base_.get());
         if (reporter_.folder())
             require_space(reporter_.folder()->path(), checkpoint_bytes(*model_));
     }
@@ -145,47 +128,58 @@ private:
                         config_.model);
     }
 
+    // Data-parallel training of different things would go on without a word.
+    void require_equal_ranks() {
+        const std::string own = loaded_->model_sha256 + " " + data_.sha256;
+        const std::string leading = group_.broadcast(own);
+        if (own != leading)
+            throw Error(ErrorCode::bad_value,
+                        "rank " + std::to_string(group_.rank()) + " found another "
+                            + (leading.starts_with(loaded_->model_sha256) ? "data" : "model")
+                            + " than rank 0; every machine needs the same files",
+                        config_.output);
+    }
+
+    // Rank 0 reads the checkpoint, and the others get it from there: they need not see its disk.
     void resume() {
         state_.model_sha256 = loaded_->model_sha256;
         state_.data_sha256 = data_.sha256;
         state_.trainable_parameters = model_->parameters().count();
         if (options_.resume.empty())
             return;
-        const fs::path checkpoints = fs::path(config_.output) / "checkpoints";
-        if (group_->leads())
-            clean_unfinished(checkpoints);
+        const std::string kept = group_.broadcast(group_.leads() ? read_checkpoint() : "");
+        if (kept.empty())
+            return;
+        state_ = parse_train_state(kept, config_.output);
+        const Parameters& parameters = model_->parameters();
+        for (at::Tensor values :
+             {parameters.values(), parameters.first_moment(), parameters.second_moment()})
+            group_.broadcast(values);
+        model_->refresh();
+        saved_step_ = state_.step;
+        last_checkpoint_ = "checkpoints/step-" + std::to_string(state_.step);
+        // The run may have died between the checkpoint and its event.
+        if (reporter_.folder() && reporter_.folder()->reported_checkpoint() < state_.step)
+            reporter_.event(CheckpointEvent{state_.step, last_checkpoint_});
+    }
+
+    // Its state as JSON, or "" if there is none; parameters and moments are in the model.
+    std::string read_checkpoint() {
+        const fs::path checkpoints = reporter_.folder()->checkpoints();
+        clean_unfinished(checkpoints);
         std::vector<std::string> faults;
         const auto place = newest_checkpoint(checkpoints, faults);
         for (const std::string& fault : faults)
             reporter_.log("warning", "not resumed from " + fault);
         if (!place)
-            return;
+            return {};
         const fs::path file = place->path / "state.json";
-        const TrainState kept = parse_train_state(read_file(file, state_limit), file.string());
-        require_same(kept);
+        std::string text = read_file(file, state_limit);
+        require_same_run(parse_train_state(text, file.string()), state_, config_.output);
         read_optimizer(place->path / "optimizer.safetensors", model_->parameters());
         if (!model_->trains_weights())
             read_adapter(place->path, *model_);
-        model_->refresh();
-        state_ = kept;
-        last_checkpoint_ = "checkpoints/" + place->path.filename().string();
-    }
-
-    void require_same(const TrainState& kept) const {
-        const auto refuse = [&](const std::string& what, const std::string& was,
-                                const std::string& is) {
-            throw Error(ErrorCode::bad_value,
-                        what + " is another than the run was started with (" + is.substr(0, 16)
-                            + ", not " + was.substr(0, 16) + "); start a new run",
-                        config_.output);
-        };
-        if (kept.model_sha256 != state_.model_sha256)
-            refuse("the model", kept.model_sha256, state_.model_sha256);
-        if (kept.data_sha256 != state_.data_sha256)
-            refuse("the data", kept.data_sha256, state_.data_sha256);
-        if (kept.trainable_parameters != state_.trainable_parameters)
-            refuse("the number of trained parameters", std::to_string(kept.trainable_parameters),
-                   std::to_string(state_.trainable_parameters));
+        return text;
     }
 
     void announce() {
@@ -207,10 +201,16 @@ private:
         started.validation_samples = static_cast<std::int64_t>(data_.validation.size());
         started.trainable_parameters = model_->parameters().count();
         started.resumed_from = options_.resume.empty() ? -1 : state_.step;
-        started.ranks = group_->size();
+        started.ranks = group_.size();
         reporter_.event(started);
         if (reporter_.folder())
             reporter_.folder()->log("started: " + started.formula);
+    }
+
+    bool any_rank(bool here) {
+        double count = here;
+        group_.all_reduce(std::span(&count, 1));
+        return count > 0;
     }
 
     // True if it was stopped on request.
@@ -220,7 +220,7 @@ private:
         const double seconds_before = state_.seconds;
         if (state_.evaluation_due && !evaluate())
             return stop();
-        bool stops = stop_requested();
+        bool stops = any_rank(stop_requested());
         while (state_.step < rate_.total_steps && !early_stop()) {
             if (stops)
                 return stop();
@@ -229,7 +229,7 @@ private:
             if (evaluation_after_step() && !(state_.evaluation_due = true, evaluate()))
                 return stop();
             if (config_.save_steps && state_.step % *config_.save_steps == 0
-                && state_.step < rate_.total_steps && !stops)
+                && state_.step < rate_.total_steps && !stops && state_.bad_in_row == 0)
                 save();
         }
         return false;
@@ -259,6 +259,8 @@ private:
         state_.updates += result.finite;
         state_.bad_in_row = result.finite ? 0 : state_.bad_in_row + 1;
         state_.skipped += !result.finite;
+        if (result.finite)
+            good_checkpoint_ = last_checkpoint_; // what it holds led to a finite step
         state_.tokens += static_cast<std::int64_t>(result.sums.tokens);
         state_.last_loss = result.loss;
         report(result, group, rate, seconds_since(begin));
@@ -307,7 +309,7 @@ private:
                         std::to_string(state_.bad_in_row)
                             + " steps in a row had a loss or gradient that is not finite; the last "
                               "good checkpoint is "
-                            + (last_checkpoint_.empty() ? "none" : last_checkpoint_)
+                            + (good_checkpoint_.empty() ? "none" : good_checkpoint_)
                             + "; try a smaller learning rate or float32",
                         config_.output);
     }
@@ -388,13 +390,17 @@ private:
     }
 
     void finish() {
-        const std::string reason = early_stop() ? "early_stopping" : "completed";
         save();
-        // Every rank takes part in the forward pass of its own; only rank 0 writes.
-        if (!reporter_.folder())
-            return;
+        if (reporter_.folder())
+            write_final(early_stop() ? "early_stopping" : "completed");
+        // All ranks end with what rank 0 met while it wrote.
+        group_.barrier();
+    }
+
+    void write_final(const std::string& reason) {
         const fs::path final_folder = reporter_.folder()->final_folder();
         const fs::path aside = reporter_.folder()->path() / ".unfinished-final";
+        require_space(reporter_.folder()->path(), checkpoint_bytes(*model_));
         std::error_code error;
         fs::remove_all(aside, error);
         fs::create_directories(aside, error);
@@ -421,20 +427,20 @@ private:
         if (model_->trains_weights()) {
             const ModelFiles files = open_model_files(folder.string());
             TrainingModel saved(load_weights(files, place_, quiet), false);
-            StepEngine engine(saved, again, *group_, nullptr);
+            StepEngine engine(saved, again, group_, nullptr);
             return (engine.probe_logits(sample) - trained).abs().max().item<double>();
         }
         TrainingModel saved = make_training_model(again, loaded_->files, place_, quiet);
-        StepEngine engine(saved, again, *group_, nullptr);
+        StepEngine engine(saved, again, group_, nullptr);
         return (engine.probe_logits(sample) - trained).abs().max().item<double>();
     }
 
     const TrainConfig& config_;
     const TrainOptions& options_;
-    Reporter& reporter_;
+    ProcessGroup& group_;
+    RunReporter& reporter_;
     RunControl& control_;
     ComputePlace place_;
-    std::unique_ptr<ProcessGroup> group_;
     std::unique_ptr<LoadedFiles> loaded_;
     TrainData data_;
     std::optional<TrainingModel> model_;
@@ -444,63 +450,20 @@ private:
     std::optional<StepEngine> engine_;
     TrainState state_;
     std::int64_t first_step_ = 0, saved_step_ = -1;
-    std::string last_checkpoint_;
+    std::string last_checkpoint_, good_checkpoint_;
     Clock::time_point start_;
 };
 
-TrainConfig configuration(const std::optional<TrainConfig>& given, const TrainOptions& options) {
-    if (options.resume.empty()) {
-        if (!given)
-            throw Error(ErrorCode::usage, "a configuration or --resume RUN_DIR is needed");
-        return *given;
-    }
-    TrainConfig kept = read_train_config((fs::path(options.resume) / "config.json").string());
-    kept.output = fs::absolute(options.resume).lexically_normal().string();
-    if (given) {
-        const std::vector<std::string> differences = training_differences(*given, kept);
-        if (!differences.empty())
-            throw Error(ErrorCode::bad_value,
-                        "the configuration is not the run's: " + differences.front()
-                            + (differences.size() > 1
-                                   ? " (and " + std::to_string(differences.size() - 1) + " more)"
-                                   : std::string())
-                            + "; start a new run, or resume without a configuration",
-                        options.resume);
-    }
-    return kept;
-}
-
-FailedEvent failure_of(const Error& error, const Run& run) {
-    FailedEvent failed;
-    failed.code = std::string(error_code_name(error.code()));
-    failed.message = error.what();
-    failed.exit_code = static_cast<int>(exit_code(error.code()));
-    failed.step = run.step();
-    failed.checkpoint = run.last_checkpoint();
-    return failed;
-}
-
-} // namespace
-
-TrainResult train(const std::optional<TrainConfig>& given, const TrainOptions& options,
-                  RunControl& control) {
-    const TrainConfig config = configuration(given, options);
+// `stopped` gets what there is to say where a stop ends it before the first step.
+TrainResult train_as_rank(const RunChoice& choice, ProcessGroup& group, RunControl& control,
+                          TrainResult& stopped) {
+    const auto& [config, options] = choice;
     std::optional<RunFolder> folder;
-    if (rank_environment().rank == 0)
+    if (group.leads())
         folder.emplace(options.resume.empty() ? RunFolder::create(config)
                                               : RunFolder::reopen(config.output));
-    Reporter reporter(std::move(folder), options);
-    Run run(config, options, reporter, control);
-    const auto failed = [&](const Error& error) {
-        if (!reporter.folder())
-            return;
-        reporter.folder()->log(std::string("failed: ") + error.what());
-        try {
-            reporter.event(failure_of(error, run));
-        } catch (const Error&) {
-            // The disk that ended the run may take no event either; the message goes to the caller.
-        }
-    };
+    RunReporter reporter(std::move(folder), options.on_event);
+    Run run(config, options, group, reporter, control);
     try {
         return run.run();
     } catch (const Cancelled&) {
@@ -508,13 +471,30 @@ TrainResult train(const std::optional<TrainConfig>& given, const TrainOptions& o
         event.reason = "stopped";
         event.step = run.step();
         reporter.event(event);
-        return {true, run.step(), config.output};
+        stopped = {true, group.leads(), run.step(), config.output};
+        throw;
     } catch (const Error& error) {
-        failed(error);
+        reporter.failure(error, run.step(), run.good_checkpoint());
         throw;
     } catch (const std::exception& error) {
-        failed(Error(ErrorCode::failure, error.what()));
+        reporter.failure(Error(ErrorCode::failure, error.what()), run.step(),
+                         run.good_checkpoint());
         throw;
+    }
+}
+
+} // namespace
+
+TrainResult train(const std::optional<TrainConfig>& given, const TrainOptions& options,
+                  RunControl& control) {
+    TrainResult stopped{.stopped = true};
+    try {
+        const auto group = open_process_group();
+        return with_ranks(*group, [&] {
+            return train_as_rank(choose_run(given, options, *group), *group, control, stopped);
+        });
+    } catch (const Cancelled&) {
+        return stopped;
     }
 }
 

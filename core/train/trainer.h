@@ -24,13 +24,16 @@ struct TrainOptions {
 
 struct TrainResult {
     bool stopped = false; // on request, saved: exit code 75
+    bool leads = true; // rank 0, which wrote the folder
     std::int64_t step = 0;
     std::string folder; // the run folder
 };
 
 // Trains, or goes on with `options.resume` (whose own configuration is taken; `config`, if given,
 // must train the same). A stop asked of `control` finishes the step, saves and returns; it is never
-// Cancelled. Throws Error; whatever ends the run early is also written to the run folder.
+// Cancelled. Started as one of several ranks (rank_environment.h) it trains its share; a group that
+// was started again after a loss goes on with the run by itself. Throws Error, on all ranks what
+// one of them met; whatever ends the run early is also written to the run folder.
 TrainResult train(const std::optional<TrainConfig>& config, const TrainOptions& options,
                   RunControl& control);
 

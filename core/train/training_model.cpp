@@ -126,6 +126,7 @@ void TrainingModel::train_all_weights() {
     std::vector<std::pair<std::size_t, std::size_t>> linear_slots;
     const std::size_t none = SIZE_MAX;
     for (DecoderLayer& layer : m.layers) {
+        first_slots_.push_back(parameters_.slots());
         const bool head_norms = layer.q_norm.defined();
         norms.push_back({trained(layer.input_norm), trained(layer.post_norm),
                          head_norms ? trained(layer.q_norm) : none,
@@ -134,6 +135,7 @@ void TrainingModel::train_all_weights() {
             linear_slots.emplace_back(trained(linear->weight),
                                       linear->bias.defined() ? trained(linear->bias) : none);
     }
+    first_slots_.push_back(parameters_.slots());
     const std::size_t last = trained(m.final_norm);
     const std::size_t head = tied ? embedding : trained(m.head);
     parameters_.allocate(m.device());
@@ -317,10 +319,18 @@ at::Tensor TrainingModel::layer_backward(std::size_t layer, const at::Tensor& dy
     return norm_backward(tape.x, l.input_norm, dnormed, epsilon, norms.input).add_(dmiddle);
 }
 
-void TrainingModel::backward(const PackedBatch& batch, const at::Tensor& dhidden) {
+void TrainingModel::backward(const PackedBatch& batch, const at::Tensor& dhidden,
+                             const std::function<void(std::size_t)>& complete) {
+    std::size_t open = parameters_.slots(); // gradients from here on are complete
+    const auto complete_from = [&](std::size_t first) {
+        while (complete && open > first)
+            complete(--open);
+    };
     at::Tensor d = norm_backward(last_x_, model_->final_norm, dhidden, model_->config.norm_epsilon,
                                  final_norm_gradient_);
     last_x_ = at::Tensor();
+    if (trains_weights_)
+        complete_from(first_slots_.back());
     for (std::size_t i = model_->layers.size(); i-- > 0;) {
         LayerTape tape = std::move(tapes_[i]);
         tapes_.pop_back();
@@ -329,9 +339,12 @@ void TrainingModel::backward(const PackedBatch& batch, const at::Tensor& dhidden
             layer_forward(i, x, batch, mode_, tape);
         }
         d = layer_backward(i, d, batch, tape);
+        if (trains_weights_)
+            complete_from(first_slots_[i]);
     }
     if (embedding_gradient_.defined())
         embedding_gradient_.index_add_(0, batch.ids, d.to(at::kFloat));
+    complete_from(0);
 }
 
 std::vector<NamedWeight> TrainingModel::weights() const {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -60,8 +61,11 @@ public:
                      const std::vector<std::uint64_t>& keys) const;
     // Hidden states [S, C] after the last norm.
     at::Tensor forward(const PackedBatch& batch, const ForwardMode& mode);
-    // dhidden [S, C]: the gradient of what the last forward() with a tape returned.
-    void backward(const PackedBatch& batch, const at::Tensor& dhidden);
+    // dhidden [S, C]: the gradient of what the last forward() with a tape returned. Where the
+    // weights are trained, `complete` is called with the slot of each gradient that is, from the
+    // last slot to the first.
+    void backward(const PackedBatch& batch, const at::Tensor& dhidden,
+                  const std::function<void(std::size_t)>& complete = {});
     // [V, C] float32 where the head is trained, else undefined; the embedding's own if they are
     // tied.
     at::Tensor head_gradient() const { return head_gradient_; }
@@ -99,6 +103,8 @@ private:
     std::vector<std::pair<at::Tensor*, std::size_t>>
         trained_; // weights of the model and their slots
     std::vector<NormGradients> norm_gradients_; // [layers]
+    std::vector<std::size_t>
+        first_slots_; // of each layer where weights are trained, then of the end
     at::Tensor final_norm_gradient_, embedding_gradient_, head_gradient_;
     std::vector<LayerTape> tapes_;
     at::Tensor last_x_; // before the last norm

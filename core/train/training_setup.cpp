@@ -30,11 +30,12 @@ std::unique_ptr<LoadedFiles> load_files(const std::string& model) {
     return loaded;
 }
 
-ComputePlace choose_place(const TrainConfig& config, int local_rank) {
+ComputePlace choose_place(const TrainConfig& config) {
+    const RankEnvironment environment = rank_environment();
     std::string name = config.device;
     ChosenDevice device = choose_device(name);
-    if (device.cuda && local_rank > 0 && (name == "auto" || name == "cuda"))
-        device = choose_device("cuda:" + std::to_string(local_rank));
+    if (device.cuda && environment.local_rank > 0 && (name == "auto" || name == "cuda"))
+        device = choose_device("cuda:" + std::to_string(environment.local_rank));
     ComputePlace place;
     place.device_name = device.info.name;
     place.dtype = choose_dtype(config.dtype, device.info);
@@ -47,7 +48,7 @@ ComputePlace choose_place(const TrainConfig& config, int local_rank) {
                     "training in float16 needs a GPU; use bfloat16 or float32", "dtype");
     if (device.cuda)
         place.device = at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(device.index));
-    configure_compute(device, config.threads);
+    configure_compute(device, threads_of_rank(environment, config.threads));
     return place;
 }
 

@@ -32,7 +32,7 @@ struct ComputePlace {
 };
 // The device and type that the configuration asks for; this rank's own device where there are
 // several.
-ComputePlace choose_place(const TrainConfig& config, int local_rank);
+ComputePlace choose_place(const TrainConfig& config);
 
 CausalLM load_weights(const ModelFiles& files, const ComputePlace& place, RunControl& control);
 

@@ -1,66 +1,14 @@
 #!/usr/bin/env python3
-"""`cuset train` as a process: a run is killed, stopped and gone on with, and ends as one that nobody touched.
-
-usage: train_process_test.py CUSET_PROGRAM TEST_DATA_FOLDER
-"""
-import hashlib
+"""`cuset train` as a process: a run is killed, stopped and gone on with, and ends as one that nobody touched."""
 import json
-import os
-import pathlib
 import random
 import signal
-import subprocess
-import sys
-import tempfile
 import time
-import unittest
 
-PROGRAM, DATA = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-VARYING = ("time", "tokens_per_second", "memory_bytes", "eta_seconds")
+from training_case import DATA, TrainingCase, main
 
 
-class TrainProcess(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="cuset train ")
-        self.path = pathlib.Path(self.folder.name)
-        samples = json.loads((DATA / "training/llama/data.json").read_text())
-        self.data = self.path / "data 'with' quotes.jsonl"
-        self.data.write_text("".join(json.dumps(samples[i % 5]) + "\n" for i in range(8)))
-
-    def tearDown(self):
-        self.folder.cleanup()
-
-    def config(self, name, **changes):
-        """PE4's steps: 8 samples, LoRA with dropout, accumulation 2, 3 epochs: 12 steps."""
-        config = {"model": str(DATA / "models/llama"), "data": [str(self.data)], "output": str(self.path / name),
-                  "gradient_accumulation": 2, "epochs": 3, "save_steps": 1, "dtype": "float32", "device": "cpu",
-                  "threads": 1, "learning_rate": 2e-3, "lora": {"rank": 4, "alpha": 8, "dropout": 0.05}}
-        config.update(changes)
-        path = self.path / f"{name}.json"
-        path.write_text("// made by a test\n" + json.dumps(config))
-        return path
-
-    def start(self, *arguments):
-        return subprocess.Popen([PROGRAM, "train", *map(str, arguments)], stdout=subprocess.DEVNULL,
-                                stderr=subprocess.PIPE, text=True)
-
-    def cuset(self, *arguments, code=0):
-        done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True)
-        self.assertEqual(done.returncode, code, done.stderr)
-        return done
-
-    def steps(self, name):
-        lines = (self.path / name / "events.jsonl").read_text().splitlines()
-        events = [json.loads(line) for line in lines]
-        return [{k: v for k, v in e.items() if k not in VARYING} for e in events if e["type"] == "step"]
-
-    def adapter(self, name):
-        return hashlib.sha256((self.path / name / "final/adapter_model.safetensors").read_bytes()).hexdigest()
-
-    def assert_same(self, a, b):
-        self.assertEqual(self.steps(a), self.steps(b))
-        self.assertEqual(self.adapter(a), self.adapter(b))
-
+class TrainProcess(TrainingCase):
     def test_stop_and_resume_equal_an_unbroken_run(self):  # PE4
         self.cuset("train", self.config("whole"))
         config = self.config("broken")
@@ -71,37 +19,34 @@ class TrainProcess(unittest.TestCase):
         for name in ("trainer_state.json", "log.txt", "config.json", "final/adapter_config.json"):
             self.assertTrue((self.path / "whole" / name).exists(), name)
 
-    def test_kill_at_random_moments(self):  # R6, PE5
+    def test_kill_at_random_moments(self):  # R6, PE5; all 20 moments: tests/reference/train_faults.py
         self.cuset("train", self.config("whole"))
         run, generator = self.path / "killed", random.Random(7)
-        child = self.start(self.config("killed"))
-        for _ in range(20):
-            time.sleep(generator.uniform(0.02, 0.4))
-            child.send_signal(signal.SIGKILL)
-            child.wait()
-            child.stderr.close()
-            if not (run / "events.jsonl").exists():
-                child = self.start(self.path / "killed.json")
-            elif (run / "final").exists():
+        child = self.start("train", self.config("killed"))
+        for _ in range(6):
+            time.sleep(generator.uniform(0.02, 0.6))
+            child.kill()
+            child.communicate()
+            if (run / "final").exists():
                 break
-            else:
-                child = self.start("--resume", run)
-        else:
-            self.assertIn(child.wait(), (0,), child.stderr.read())
-            child.stderr.close()
+            child = self.start("train", "--resume", run) if (run / "events.jsonl").exists() else \
+                self.start("train", self.path / "killed.json")
+        if child.poll() is None:
+            error = child.communicate()[1]
+            self.assertEqual(child.returncode, 0, error)
         self.assert_same("whole", "killed")
         self.assertFalse([p for p in (run / "checkpoints").iterdir() if p.name.startswith(".")])
 
     def test_signals_save_and_exit_75(self):
         for number in (signal.SIGTERM, signal.SIGINT):
             name = f"signal{int(number)}"
-            child = self.start(self.config(name, epochs=2000, save_steps=None))
+            child = self.start("train", self.config(name, epochs=2000, save_steps=None))
             events = self.path / name / "events.jsonl"
             while child.poll() is None and not (events.exists() and '"step"' in events.read_text()):
                 time.sleep(0.05)
             child.send_signal(number)
-            self.assertEqual(child.wait(timeout=60), 75, child.stderr.read())
-            child.stderr.close()
+            text = child.communicate(timeout=60)[1]
+            self.assertEqual(child.returncode, 75, text)
             self.assertTrue(any((self.path / name / "checkpoints").iterdir()))
             self.assertFalse((self.path / name / "lock").exists())
 
@@ -151,4 +96,4 @@ class TrainProcess(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    main()
