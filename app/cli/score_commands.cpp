@@ -19,6 +19,8 @@
 #include "core/model/inference_session.h"
 #include "core/model/label_file.h"
 #include "core/model/model_view.h"
+#include "core/train/rank_environment.h"
+#include "core/train/ranked_scoring.h"
 
 namespace cuset::cli {
 namespace {
@@ -97,7 +99,8 @@ void dry_run(const ScoreCommand& options, const Dataset& dataset, CommandRun& ru
         std::printf("  %s: %s\n", printable(skipped.id).c_str(), printable(skipped.reason).c_str());
 }
 
-void report(const ScoreRun& run, const ScoreCommand& options, std::int32_t context) {
+// `part`: it was ended before all was done.
+void report(const ScoreRun& run, const ScoreCommand& options, std::int32_t context, bool part) {
     for (const SkippedSample& skipped : run.skipped)
         std::fprintf(stderr, "not scored: %s: %s\n", printable(skipped.id).c_str(),
                      printable(skipped.reason).c_str());
@@ -112,13 +115,13 @@ void report(const ScoreRun& run, const ScoreCommand& options, std::int32_t conte
                     {"tokens", run.scores->token_count()},
                     {"skipped", run.skipped.size()},
                     {"cut", run.cut_samples},
-                    {"stopped", run.stopped}});
+                    {"stopped", part}});
     else
         std::fprintf(stderr, "%s samples, %s response tokens -> %s%s\n",
                      format_count(run.scores->sample_count()).c_str(),
                      format_count(run.scores->token_count()).c_str(),
                      printable(options.output).c_str(),
-                     run.stopped ? " (stopped: holds what was done)" : "");
+                     part ? " (stopped: holds what was done)" : "");
 }
 
 // Where the part of a stopped run goes: never over a file that is there, which may be whole.
@@ -132,37 +135,56 @@ std::string beside_a_whole_file(const std::string& output) {
     return output.substr(0, stem) + ".partial" + std::string(ending);
 }
 
+// What rank 0 does with the scores; the other ranks write nothing.
+void write_run(const RankedScoreRun& scored, const ScoreCommand& options,
+               const std::vector<LabelCorrection>& corrections, std::int32_t context) {
+    const ScoreRun& run = scored.run;
+    const bool whole = !run.stopped && !scored.failure;
+    if (run.scores->sample_count() == 0 && whole)
+        throw Error(ErrorCode::bad_value,
+                    run.skipped.empty()
+                        ? "no sample could be scored"
+                        : "no sample could be scored; the first: " + run.skipped.front().reason,
+                    options.data.front());
+    ScoreCommand written = options;
+    if (!whole)
+        written.output = beside_a_whole_file(options.output);
+    if (run.scores->sample_count() > 0)
+        write_scores(written.output, *corrected_scores(run.scores, corrections));
+    report(run, written, context, !whole);
+}
+
 void run_score(const ScoreCommand& options) {
     if (options.output.empty() && !options.dry_run)
         throw Error(ErrorCode::usage, "no output: give -o FILE, or --dry-run", "score");
     std::vector<std::string> inputs = options.data;
     inputs.insert(inputs.end(), {options.labels, options.model});
     refuse_overwriting(options.output, inputs);
-    CommandRun run;
-    const Dataset dataset = read_data(options.data, options.read, run.control());
-    if (options.dry_run)
-        return dry_run(options, dataset, run);
-    const std::vector<LabelCorrection> corrections = read_labels(options.labels, options.data);
-    InferenceSession session(options.model, options.session, run.control());
-    for (const std::string& warning : session.info().warnings)
-        std::fprintf(stderr, "warning: %s\n", printable(warning, 1000).c_str());
-    const ScoreRun scored =
-        score_samples(session, dataset.samples, options.score, {}, run.control());
-    run.finish();
-    if (scored.scores->sample_count() == 0 && !scored.stopped)
-        throw Error(ErrorCode::bad_value,
-                    scored.skipped.empty()
-                        ? "no sample could be scored"
-                        : "no sample could be scored; the first: " + scored.skipped.front().reason,
-                    options.data.front());
-    ScoreCommand written = options;
-    if (scored.stopped)
-        written.output = beside_a_whole_file(options.output);
-    if (scored.scores->sample_count() > 0)
-        write_scores(written.output, *corrected_scores(scored.scores, corrections));
-    report(scored, written, session.info().context_length);
-    if (scored.stopped)
-        throw Cancelled();
+    if (options.dry_run) {
+        if (rank_environment().rank > 0)
+            return;
+        CommandRun run;
+        return dry_run(options, read_data(options.data, options.read, run.control()), run);
+    }
+    ScoringRanks ranks;
+    ranks.run([&] {
+        CommandRun run(ranks.leads());
+        const Dataset dataset = read_data(options.data, options.read, run.control());
+        const std::vector<LabelCorrection> corrections = read_labels(options.labels, options.data);
+        InferenceSession session(options.model, ranks.own(options.session), run.control());
+        for (const std::string& warning : session.info().warnings)
+            if (ranks.leads())
+                std::fprintf(stderr, "warning: %s\n", printable(warning, 1000).c_str());
+        const RankedScoreRun scored =
+            ranks.score(session, dataset.samples, options.score, run.control());
+        run.finish();
+        if (ranks.leads())
+            write_run(scored, options, corrections, session.info().context_length);
+        if (scored.failure)
+            throw Error(*scored.failure);
+        if (scored.run.stopped)
+            throw Cancelled();
+    });
 }
 
 struct GenerateCommand {
@@ -275,6 +297,8 @@ void add_score_commands(CLI::App& program) {
     add_read_options(*command, score->read);
     add_label_option(*command, score->labels);
     command->add_flag("--json", score->json, "print JSON");
+    command->footer("Started as several ranks (torchrun --no-python, srun, or RANK, WORLD_SIZE and "
+                    "MASTER_ADDR\nset), each scores its share and rank 0 writes the file.");
     command->callback([score] { run_score(*score); });
 
     auto generate = std::make_shared<GenerateCommand>();
