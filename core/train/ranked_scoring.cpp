@@ -80,6 +80,9 @@ void pack(Packer& out, std::size_t index, const Outcome& outcome) {
     out.put(scores.top_ids);
     out.put(scores.top_log_probs);
     out.put(outcome.scored->labels);
+    // Scoring writes it where the data gives token ids.
+    const std::string& response = outcome.scored->sample.response;
+    out.put(std::vector<char>(response.begin(), response.end()));
 }
 
 Outcome unpack(Unpacker& in, const ScoreWork& work) {
@@ -96,6 +99,8 @@ Outcome unpack(Unpacker& in, const ScoreWork& work) {
     scores.top_ids = in.list<std::int32_t>();
     scores.top_log_probs = in.list<float>();
     scored.labels = in.list<LabelBits>();
+    const std::vector<char> response = in.list<char>();
+    scored.sample.response.assign(response.begin(), response.end());
     return {std::move(scored), {}};
 }
 

@@ -29,8 +29,10 @@ class ScoreRanks(TrainingCase):
 
     def test_the_file_is_one_ranks_byte_for_byte(self):
         self.samples(75)  # not a whole number of rounds
-        with self.data.open("a") as file:  # and one that cannot be scored
+        with self.data.open("a") as file:  # with one that cannot be scored, and token ids
             file.write(json.dumps({"id": "empty", "prompt": "p", "response": ""}) + "\n")
+            for n, sample in enumerate(json.loads((DATA / "training/llama/data.json").read_text())):
+                file.write(json.dumps(sample | {"id": f"ids{n}"}) + "\n")
         one = self.cuset(*self.command("one.scores.safetensors"), "--json")
         for ranks in (2, 3):
             file = f"ranks{ranks}.scores.safetensors"
