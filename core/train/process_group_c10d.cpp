@@ -14,11 +14,11 @@
 #include <exception>
 #include <filesystem>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/train/connections.h"
 #include "core/train/process_group.h"
 #include "core/train/rank_board.h"
 
@@ -236,23 +236,10 @@ private:
     void end(bool stopped, ErrorCode code, const std::string& message) noexcept {
         board_->post_end(stopped, code, message);
         if (keeps_store(environment_)) {
-            close_connections();
+            shut_down_connections(environment_.master_port); // wakes those that wait for this rank
             board_->wait_until_known();
         }
         lost_ = true;
-    }
-
-    // Wakes the ranks that wait for this one. On a thread that nobody waits for: sums that are
-    // under way may hold the closing up, and the process is about to end.
-    void close_connections() noexcept {
-        try {
-            std::thread([gloo = std::move(gloo_), group = std::move(group_)]() mutable {
-                group.reset();
-                gloo.reset();
-            }).detach();
-        } catch (const std::exception&) {
-            return; // no thread to be had: the connections end with the process
-        }
     }
 
     template <class Call> void by_way_of_host(at::Tensor& tensor, Call call) {

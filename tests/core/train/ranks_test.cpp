@@ -3,11 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <map>
+#include <netinet/in.h>
 #include <stdexcept>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/base/error.h"
+#include "core/train/connections.h"
 #include "core/train/rank_board.h"
 #include "core/train/rank_environment.h"
 #include "core/train/run_lock.h"
@@ -183,6 +186,41 @@ TEST(RankBoard, AStoreThatIsGoneIsRankZeros) {
     ranks.store.lives = false;
     EXPECT_EQ(explanation(ranks.second, ErrorCode::failure),
               "ranks: rank 0 of 2, which keeps the store, cannot be reached");
+}
+
+// A connection to itself over the loopback interface.
+struct Loop {
+    int listens = socket(AF_INET, SOCK_STREAM, 0), calls = socket(AF_INET, SOCK_STREAM, 0),
+        answers = -1;
+    std::uint16_t port = 0;
+    Loop() {
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        auto* any = reinterpret_cast<sockaddr*>(&address);
+        socklen_t size = sizeof address;
+        EXPECT_EQ(bind(listens, any, size) + listen(listens, 1), 0);
+        EXPECT_EQ(getsockname(listens, any, &size), 0);
+        port = ntohs(address.sin_port);
+        EXPECT_EQ(connect(calls, any, size), 0);
+        answers = accept(listens, nullptr, nullptr);
+    }
+    ~Loop() {
+        for (const int end : {listens, calls, answers})
+            close(end);
+    }
+    bool ended() const {
+        char byte = 0;
+        return recv(calls, &byte, 1, MSG_DONTWAIT) == 0;
+    }
+};
+
+TEST(Connections, AllButThoseOfTheKeptPortEnd) {
+    const Loop kept, other;
+    EXPECT_FALSE(kept.ended() || other.ended());
+    shut_down_connections(kept.port);
+    EXPECT_FALSE(kept.ended());
+    EXPECT_TRUE(other.ended());
 }
 
 TEST(RunLock, AProcessThatEndedAndWaitsForItsParentIsGone) {
