@@ -15,25 +15,12 @@
 #include <QSaveFile>
 #include <QSvgGenerator>
 
+#include "core/base/csv.h"
 #include "core/base/error.h"
 #include "ui/charts/chart_panel.h"
 
 namespace cuset {
 namespace {
-
-QString csvField(const QString& field) {
-    static const QString risky = QStringLiteral("=+-@\t\r");
-    bool number = false;
-    field.toDouble(&number);
-    const bool formula = !field.isEmpty() && risky.contains(field.front()) && !number;
-    const bool quote = formula || field.contains(u',') || field.contains(u'"')
-        || field.contains(u'\n') || field.contains(u'\r');
-    if (!quote)
-        return field;
-    QString text = field;
-    text.replace(u'"', QStringLiteral("\"\""));
-    return u'"' + (formula ? QStringLiteral("'") : QString()) + text + u'"';
-}
 
 template <typename Number> QString shortest(Number value) {
     if (!std::isfinite(value))
@@ -103,7 +90,7 @@ QString csvText(const ChartTable& table) {
         for (qsizetype i = 0; i < row.size(); ++i) {
             if (i > 0)
                 text += u',';
-            text += csvField(row[i]);
+            text += QString::fromStdString(csv_cell(row[i].toStdString()));
         }
         text += u'\n';
     };
