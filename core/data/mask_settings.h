@@ -17,4 +17,10 @@ struct MaskSettings {
     friend bool operator==(const MaskSettings&, const MaskSettings&) = default;
 };
 
+// The same but for tau, lambda and window.
+constexpr bool same_switches(const MaskSettings& a, const MaskSettings& b) {
+    return a.confidence_mask == b.confidence_mask && a.cuda_mask == b.cuda_mask
+        && a.region_weight == b.region_weight && a.whole_if_short == b.whole_if_short;
+}
+
 } // namespace cuset

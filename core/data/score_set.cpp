@@ -145,6 +145,71 @@ std::shared_ptr<const ScoreSet> ScoreSet::with_labels(std::vector<LabelBits> lab
     return std::make_shared<const ScoreSet>(columns, ids_, provenance_, std::move(owner));
 }
 
+namespace {
+
+// Columns of chosen samples, and what keeps the vocabulary alive.
+struct ChosenColumns {
+    std::vector<std::int64_t> sample_begin{0}, prompt_begin{0}, response_begin{0};
+    std::vector<std::int32_t> token_id, rank, top_id, byte_begin, byte_end;
+    std::vector<float> log_prob, entropy, entropy_top20, top_log_prob;
+    std::vector<LabelBits> labels;
+    std::string prompt_utf8, response_utf8;
+    std::shared_ptr<const void> rest;
+
+    void add(const ScoreColumns& from, std::size_t begin, std::size_t count) {
+        const auto append = [&](auto& to, auto column, std::size_t per_token = 1) {
+            const auto part = column.subspan(begin * per_token, count * per_token);
+            to.insert(to.end(), part.begin(), part.end());
+        };
+        append(token_id, from.token_id);
+        append(rank, from.rank);
+        append(byte_begin, from.byte_begin);
+        append(byte_end, from.byte_end);
+        append(log_prob, from.log_prob);
+        append(entropy, from.entropy);
+        append(entropy_top20, from.entropy_top20);
+        append(labels, from.labels);
+        append(top_id, from.top_id, static_cast<std::size_t>(from.top_k));
+        append(top_log_prob, from.top_log_prob, static_cast<std::size_t>(from.top_k));
+        sample_begin.push_back(static_cast<std::int64_t>(token_id.size()));
+        prompt_begin.push_back(static_cast<std::int64_t>(prompt_utf8.size()));
+        response_begin.push_back(static_cast<std::int64_t>(response_utf8.size()));
+    }
+};
+
+} // namespace
+
+std::shared_ptr<const ScoreSet> ScoreSet::select(std::span<const std::int64_t> samples) const {
+    auto chosen = std::make_shared<ChosenColumns>();
+    chosen->rest = owner_;
+    std::vector<std::string> ids;
+    for (const std::int64_t n : samples) {
+        ids.push_back(id(n));
+        chosen->prompt_utf8 += prompt(n);
+        chosen->response_utf8 += response(n);
+        const auto begin = static_cast<std::size_t>(token_begin(n));
+        chosen->add(columns_, begin, static_cast<std::size_t>(token_end(n)) - begin);
+    }
+    ScoreColumns columns = columns_; // the vocabulary and top_k are the same
+    columns.sample_begin = chosen->sample_begin;
+    columns.prompt_begin = chosen->prompt_begin;
+    columns.response_begin = chosen->response_begin;
+    columns.token_id = chosen->token_id;
+    columns.rank = chosen->rank;
+    columns.top_id = chosen->top_id;
+    columns.byte_begin = chosen->byte_begin;
+    columns.byte_end = chosen->byte_end;
+    columns.log_prob = chosen->log_prob;
+    columns.entropy = chosen->entropy;
+    columns.entropy_top20 = chosen->entropy_top20;
+    columns.top_log_prob = chosen->top_log_prob;
+    columns.labels = chosen->labels;
+    columns.prompt_utf8 = chosen->prompt_utf8;
+    columns.response_utf8 = chosen->response_utf8;
+    return std::make_shared<const ScoreSet>(columns, std::move(ids), provenance_,
+                                            std::move(chosen));
+}
+
 struct ScoreSetBuilder::Store {
     ScoreProvenance provenance;
     std::int32_t top_k = 0;

@@ -98,6 +98,10 @@ public:
     // The same scores with other labels, e.g. after a person corrected them. [T]
     std::shared_ptr<const ScoreSet> with_labels(std::vector<LabelBits> labels) const;
 
+    // The scores of some samples, in that order, as a set of its own. O(tokens of those).
+    // Indices in [0, sample_count()), asserted.
+    std::shared_ptr<const ScoreSet> select(std::span<const std::int64_t> samples) const;
+
 private:
     ScoreColumns columns_;
     std::vector<std::string> ids_;

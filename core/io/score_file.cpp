@@ -71,8 +71,12 @@ public:
             columns.vocab_begin = column<std::int64_t>("vocab_begin");
             columns.vocab_bytes = text("vocab_bytes");
         }
+        // These refuse what is wrong by themselves: outside, lest it be said twice.
+        std::vector<std::string> names = ids();
+        ScoreProvenance origin = provenance();
         try {
-            auto scores = std::make_shared<const ScoreSet>(columns, ids(), provenance(), file_);
+            auto scores = std::make_shared<const ScoreSet>(columns, std::move(names),
+                                                           std::move(origin), file_);
             scores->check_tokens();
             for (std::int64_t n = 0; n < scores->sample_count(); ++n)
                 if (!is_valid_utf8(scores->prompt(n)) || !is_valid_utf8(scores->response(n)))

@@ -9,12 +9,11 @@
 #include "core/cuda/structure.h"
 #include "core/cuda/token_labels.h"
 #include "core/io/atomic_file.h"
+#include "core/io/companion_file.h"
 
 namespace cuset {
 namespace {
 
-constexpr std::string_view label_suffix = ".labels.json";
-constexpr std::string_view score_suffix = ".scores.safetensors";
 constexpr std::uint64_t most_bytes = 64ull << 20;
 
 std::vector<ByteSpan> spans_of(const ScoreSet& scores, std::int64_t n) {
@@ -28,23 +27,7 @@ std::vector<ByteSpan> spans_of(const ScoreSet& scores, std::int64_t n) {
 } // namespace
 
 std::filesystem::path label_file_for(const std::filesystem::path& data_or_scores) {
-    std::error_code ignored; // what cannot be looked up is not there
-    std::filesystem::path path = data_or_scores.lexically_normal();
-    if (!path.has_filename()) // "folder/"
-        path = path.parent_path();
-    std::string name = path.filename().string();
-    const bool scores = name.ends_with(score_suffix);
-    if (scores)
-        name.resize(name.size() - score_suffix.size());
-    else if (!std::filesystem::is_directory(path, ignored))
-        name = path.stem().string();
-    const std::filesystem::path beside = path.parent_path() / (name + std::string(label_suffix));
-    const std::size_t dot = name.rfind('.');
-    if (!scores || dot == std::string::npos || dot == 0 || std::filesystem::exists(beside, ignored))
-        return beside;
-    const std::filesystem::path shared =
-        path.parent_path() / (name.substr(0, dot) + std::string(label_suffix));
-    return std::filesystem::exists(shared, ignored) ? shared : beside;
+    return companion_file(data_or_scores, ".labels.json");
 }
 
 std::vector<LabelCorrection> read_label_file(const std::filesystem::path& path) {

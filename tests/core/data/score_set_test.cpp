@@ -110,5 +110,27 @@ TEST(TokenLabels, BitsAreThoseOfTheFileFormat) {
               "warp_intrinsic");
 }
 
+TEST(ScoreSet, ASelectionIsASetOfItsOwn) {
+    ScoreSetBuilder builder({}, 1, [](std::int32_t id) { return "t" + std::to_string(id); });
+    builder.add(make_sample("a", 3, 10));
+    builder.add(make_sample("empty", 0, 0));
+    builder.add(make_sample("b", 2, 20));
+    std::shared_ptr<const ScoreSet> chosen;
+    {
+        const auto all = builder.snapshot();
+        chosen = all->select(std::vector<std::int64_t>{2, 1});
+    } // the selection keeps what it needs alive
+    ASSERT_EQ(chosen->sample_count(), 2);
+    EXPECT_EQ(chosen->id(0), "b");
+    EXPECT_EQ(chosen->token_count(), 2);
+    EXPECT_EQ(chosen->columns().token_id[1], 21);
+    EXPECT_EQ(chosen->columns().top_id.size(), 2u);
+    EXPECT_EQ(chosen->prompt(1), "prompt of empty");
+    EXPECT_EQ(chosen->response(0), "xx");
+    EXPECT_EQ(chosen->token_text(20), "t20");
+    EXPECT_NO_THROW(chosen->check_tokens());
+    EXPECT_EQ(chosen->select({})->token_count(), 0);
+}
+
 } // namespace
 } // namespace cuset
