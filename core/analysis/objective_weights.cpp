@@ -31,7 +31,8 @@ float entropy_weight(float entropy, const ObjectiveParameters& parameters) {
     const double share =
         static_cast<double>(entropy) / std::log(static_cast<double>(parameters.eaft_candidates));
     const double inside = share > 0 ? std::min(share, 1.0) : 0.0; // a NaN fails the comparison
-    return static_cast<float>(std::pow(inside, parameters.eaft_alpha));
+    return static_cast<float>(parameters.eaft_alpha == 1 ? inside
+                                                         : std::pow(inside, parameters.eaft_alpha));
 }
 
 } // namespace
@@ -91,6 +92,27 @@ PushTotals push_totals(std::span<const float> confidence, std::span<const LabelB
                 totals.by_kind[kind] += here;
     }
     return totals;
+}
+
+SampleObjectives sample_objectives(std::span<const float> confidence,
+                                   std::span<const float> entropy_top20,
+                                   std::span<const LabelBits> labels, const MaskSettings& settings,
+                                   float cuset_weight, const ObjectiveParameters& parameters) {
+    SampleObjectives all;
+    for (std::size_t i = 0; i < all.weights.size(); ++i) {
+        all.weights[i].resize(confidence.size());
+        objective_weights(static_cast<TokenObjective>(i), confidence, entropy_top20, labels,
+                          settings, cuset_weight, parameters, all.weights[i]);
+        all.push[i] = push_totals(confidence, labels, all.weights[i]);
+    }
+    return all;
+}
+
+std::optional<TokenObjective> find_objective(std::string_view name) {
+    const auto found = std::find(token_objective_names.begin(), token_objective_names.end(), name);
+    if (found == token_objective_names.end())
+        return std::nullopt;
+    return static_cast<TokenObjective>(found - token_objective_names.begin());
 }
 
 ObjectivePush objective_push(const CorpusAnalyzer& analyzer, TokenObjective objective,

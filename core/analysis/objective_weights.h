@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -50,11 +51,25 @@ struct PushTotals {
 PushTotals push_totals(std::span<const float> confidence, std::span<const LabelBits> labels,
                        std::span<const float> weights);
 
+// One sample under all six objectives.
+struct SampleObjectives {
+    std::array<std::vector<float>, token_objective_count> weights; // [T] each
+    std::array<PushTotals, token_objective_count> push;
+};
+// Parameters as objective_weights, and throws as it.
+SampleObjectives sample_objectives(std::span<const float> confidence,
+                                   std::span<const float> entropy_top20,
+                                   std::span<const LabelBits> labels, const MaskSettings& settings,
+                                   float cuset_weight, const ObjectiveParameters& parameters = {});
+
 struct ObjectivePush {
     TokenObjective objective = TokenObjective::sft;
     PushTotals corpus;
     std::vector<PushTotals> samples; // [N]
 };
+
+// "cuset" and so on; nothing for another name.
+std::optional<TokenObjective> find_objective(std::string_view name);
 
 // Push of one objective over the corpus at the analyzer's settings. Throws Cancelled and as
 // objective_weights.

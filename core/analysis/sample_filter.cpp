@@ -53,7 +53,7 @@ private:
         while (word_ == "or" || word_ == "||") {
             advance();
             parse_and();
-            program_.push_back({Action::logical_or, {}, {}});
+            program_.push_back({Action::logical_or, {}, {}, {}});
         }
     }
 
@@ -62,7 +62,7 @@ private:
         while (word_ == "and" || word_ == "&&") {
             advance();
             parse_not();
-            program_.push_back({Action::logical_and, {}, {}});
+            program_.push_back({Action::logical_and, {}, {}, {}});
         }
     }
 
@@ -73,17 +73,41 @@ private:
         if (word_ == "not" || word_ == "!") {
             advance();
             parse_not();
-            program_.push_back({Action::logical_not, {}, {}});
+            program_.push_back({Action::logical_not, {}, {}, {}});
         } else if (word_ == "(") {
             advance();
             parse_or();
             if (word_ != ")")
                 expected("')'");
             advance();
-        } else {
+        } else if (!parse_mark()) {
             parse_comparison();
         }
         --level_;
+    }
+
+    bool parse_mark() {
+        if (word_ == "quarantined" || word_ == "noted") {
+            program_.push_back(
+                {word_ == "noted" ? Action::is_noted : Action::is_quarantined, {}, {}, {}});
+            advance();
+            return true;
+        }
+        if (word_ != "tag")
+            return false;
+        advance();
+        const bool other = word_ == "!=";
+        if (word_ != "=" && word_ != "==" && !other)
+            expected("= or != after tag");
+        advance();
+        if (word_.size() < 2 || word_.front() != '"' || word_.back() != '"')
+            expected("a tag in double quotes");
+        program_.push_back(
+            {Action::has_tag, {}, {}, std::string(word_.substr(1, word_.size() - 2))});
+        if (other)
+            program_.push_back({Action::logical_not, {}, {}, {}});
+        advance();
+        return true;
     }
 
     void parse_comparison() {
@@ -167,6 +191,9 @@ private:
                 ++length;
             if (length < rest.size() && rest[length] == '%')
                 ++length;
+        } else if (rest[0] == '"') {
+            const std::size_t close = rest.find('"', 1);
+            return close == std::string_view::npos ? rest.size() : close + 1;
         } else if (rest.size() > 1) {
             for (const std::string_view pair : {"<=", ">=", "==", "!=", "&&", "||"})
                 if (rest.starts_with(pair))
@@ -186,7 +213,9 @@ private:
     [[noreturn]] void unknown_name() const {
         std::string known;
         std::vector<std::string> candidates;
-        for (const std::string_view name : names_) {
+        std::vector<std::string_view> all(names_.begin(), names_.end());
+        all.insert(all.end(), mark_names.begin(), mark_names.end());
+        for (const std::string_view name : all) {
             known += (known.empty() ? "" : ", ") + std::string(name);
             candidates.emplace_back(name);
         }
@@ -216,7 +245,13 @@ SampleFilter SampleFilter::parse(std::string_view text, std::span<const std::str
     return filter;
 }
 
-bool SampleFilter::matches(std::span<const double> values) const {
+bool SampleFilter::uses_values() const {
+    return std::any_of(program_.begin(), program_.end(), [](const Instruction& step) {
+        return step.left.field >= 0 || step.right.field >= 0;
+    });
+}
+
+bool SampleFilter::matches(std::span<const double> values, const SampleMarks& marks) const {
     std::array<bool, stack_size> stack;
     std::size_t top = 0;
     const auto value = [&](const Operand& operand) {
@@ -246,6 +281,16 @@ bool SampleFilter::matches(std::span<const double> values) const {
             break;
         case Action::not_equal:
             compare(std::not_equal_to{});
+            break;
+        case Action::has_tag:
+            stack[top++] =
+                std::find(marks.tags.begin(), marks.tags.end(), step.text) != marks.tags.end();
+            break;
+        case Action::is_quarantined:
+            stack[top++] = marks.quarantined;
+            break;
+        case Action::is_noted:
+            stack[top++] = marks.noted;
             break;
         case Action::logical_not:
             stack[top - 1] = !stack[top - 1];
@@ -317,10 +362,10 @@ std::array<double, SampleFields::count> SampleFields::values(std::int64_t n) con
 }
 
 std::vector<std::int64_t> matching_samples(const SampleFields& fields, const SampleFilter& filter,
-                                           std::int64_t samples) {
+                                           std::int64_t samples, const MarksOf& marks) {
     std::vector<std::int64_t> matching;
     for (std::int64_t n = 0; n < samples; ++n)
-        if (filter.matches(fields.values(n)))
+        if (filter.matches(fields.values(n), marks ? marks(n) : SampleMarks{}))
             matching.push_back(n);
     return matching;
 }

@@ -1,14 +1,18 @@
 // Filter expressions over the sample table, such as `difficulty > 0.7 and kind.shared_memory <
 // 0.4`.
 //
-//   expression: comparison | not expression | expression and expression | expression or expression
-//   | ( expression ) comparison: operand < <= > >= = == != operand operand:    a name, or a number
-//   such as 0.7, -1, 1e-3 or 70%
-// `not` binds tightest, `or` loosest; && || ! are other spellings.
+//   expression: comparison | mark | not expression | expression and expression
+//               | expression or expression | ( expression )
+//   comparison: operand < <= > >= = == != operand
+//   operand:    a name, or a number such as 0.7, -1, 1e-3 or 70%
+//   mark:       quarantined | noted | tag = "text" | tag != "text"
+// `not` binds tightest, `or` loosest; && || ! are other spellings. tag = "text" holds if one of the
+// sample's tags is that text.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,6 +22,13 @@
 
 namespace cuset {
 
+// What a person said of a sample, for filters.
+struct SampleMarks {
+    std::span<const std::string> tags = {};
+    bool quarantined = false;
+    bool noted = false; // there is a note
+};
+
 class SampleFilter {
 public:
     // An empty or blank `text` lets everything pass. Throws Error(bad_value) that says what stands
@@ -25,8 +36,13 @@ public:
     // beyond 4,096 bytes or 50 levels of nesting.
     static SampleFilter parse(std::string_view text, std::span<const std::string_view> names);
 
-    // `values` in the order of the names that parse() was given.
-    bool matches(std::span<const double> values) const;
+    // `values` in the order of the names that parse() was given; they may be empty unless
+    // uses_values().
+    bool matches(std::span<const double> values, const SampleMarks& marks = {}) const;
+    // True if a name stands in the expression, so that values are needed to tell.
+    bool uses_values() const;
+    // The words that stand for marks.
+    static constexpr std::array<std::string_view, 3> mark_names{"tag", "quarantined", "noted"};
 
 private:
     enum class Action : std::uint8_t {
@@ -36,6 +52,9 @@ private:
         greater_equal,
         equal,
         not_equal,
+        has_tag,
+        is_quarantined,
+        is_noted,
         logical_not,
         logical_and,
         logical_or
@@ -47,6 +66,7 @@ private:
     struct Instruction {
         Action action = Action::less;
         Operand left, right; // of a comparison
+        std::string text = {}; // of a tag
     };
     class Parser;
 
@@ -70,8 +90,11 @@ private:
     std::vector<std::array<float, sensitive_kind_count>> kind_shares_; // [N]
 };
 
+// The marks of sample n; empty: there are none.
+using MarksOf = std::function<SampleMarks(std::int64_t)>;
+
 // The samples that match, in order. At the analyzer's settings now.
 std::vector<std::int64_t> matching_samples(const SampleFields& fields, const SampleFilter& filter,
-                                           std::int64_t samples);
+                                           std::int64_t samples, const MarksOf& marks = {});
 
 } // namespace cuset

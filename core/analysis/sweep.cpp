@@ -1,5 +1,9 @@
 #include "core/analysis/sweep.h"
 
+#include <algorithm>
+#include <atomic>
+#include <cassert>
+#include <cmath>
 #include <cstdint>
 #include <string>
 
@@ -78,6 +82,28 @@ double sensitive_push_share(std::span<const SampleSummary> rows,
     return total > 0 ? sensitive / total : 0.0;
 }
 
+// With the CUDA mask every CUDA token is supervised; without any mask every token is; with the
+// confidence mask alone they have to be counted.
+double supervised_cuda_share(const CorpusAnalyzer& analyzer, const MaskSettings& settings) {
+    const MaskSummary& mask = analyzer.summary().mask;
+    if (!(mask.supervised_share > 0))
+        return 0;
+    if (settings.cuda_mask || !settings.confidence_mask)
+        return mask.cuda_share / mask.supervised_share;
+    const ScoreSet& scores = *analyzer.scores();
+    const auto tau = static_cast<float>(settings.tau);
+    std::atomic<std::int64_t> both{0};
+    analyzer.parallel_for()(scores.sample_count(), [&](std::int64_t n) {
+        std::int64_t own = 0;
+        for (auto t = static_cast<std::size_t>(scores.token_begin(n));
+             t < static_cast<std::size_t>(scores.token_end(n)); ++t)
+            own += analyzer.confidence()[t] > tau && is_cuda_masked(scores.columns().labels[t]);
+        both += own;
+    });
+    return static_cast<double>(both) / static_cast<double>(scores.token_count())
+        / mask.supervised_share;
+}
+
 // Puts the analyzer back to its settings, also when the sweep is cancelled.
 struct Restore {
     CorpusAnalyzer& analyzer;
@@ -111,24 +137,138 @@ std::vector<SweepPoint> sweep(CorpusAnalyzer& analyzer, const MaskSettings& base
                               const SweepGrid& grid, RunControl& control) {
     const std::vector<MaskSettings> settings = grid_settings(base, grid);
     const auto total = static_cast<std::int64_t>(settings.size());
-    std::vector<SweepPoint> points;
+    std::vector<SweepPoint> points(settings.size());
     if (settings.empty())
         return points;
     const Restore restore{analyzer};
     const std::vector<std::uint8_t> sensitive = sensitive_flags(*analyzer.scores());
     std::vector<SampleRoom> rooms = fixed_room(analyzer);
+    const std::size_t windows = grid.window.size();
+    std::int64_t done = 0;
     double tau = -1;
-    for (const MaskSettings& here : settings) {
-        control.checkpoint({"sweeping", static_cast<std::int64_t>(points.size()), total, "points"});
-        if (here.tau != tau)
-            set_confident_room(analyzer, sensitive, tau = here.tau, rooms);
-        analyzer.update(here);
-        const CorpusSummary& summary = analyzer.summary();
-        points.push_back({here, summary.mask, summary.difficulty.mean, summary.weight.mean,
-                          sensitive_push_share(analyzer.samples(), rooms, here)});
-    }
+    for (std::size_t window = 0; window < windows; ++window)
+        for (std::size_t i = window; i < points.size(); i += windows) {
+            control.checkpoint({"sweeping", done++, total, "points"});
+            const MaskSettings& here = settings[i];
+            if (here.tau != tau)
+                set_confident_room(analyzer, sensitive, tau = here.tau, rooms);
+            analyzer.update(here);
+            const CorpusSummary& summary = analyzer.summary();
+            points[i] = {here,
+                         summary.mask,
+                         summary.difficulty.mean,
+                         summary.weight.mean,
+                         sensitive_push_share(analyzer.samples(), rooms, here),
+                         supervised_cuda_share(analyzer, here)};
+        }
     control.checkpoint({"sweeping", total, total, "points"});
     return points;
+}
+
+SweepGrid with_settings(SweepGrid grid, const MaskSettings& settings) {
+    const auto insert = [](auto& values, auto value) {
+        const auto at = std::lower_bound(values.begin(), values.end(), value);
+        if (at == values.end() || *at != value)
+            values.insert(at, value);
+    };
+    insert(grid.tau, settings.tau);
+    insert(grid.lambda, settings.lambda);
+    insert(grid.window, settings.window);
+    return grid;
+}
+
+SweepGrid surface_grid(const MaskSettings& base) {
+    return with_settings({{0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9},
+                          {0.25, 0.5, 1, 2, 4, 8},
+                          {16, 32, 64, 128, 256, 512, 1024}},
+                         base);
+}
+
+double sweep_figure(const SweepPoint& point, SweepFigure figure) {
+    switch (figure) {
+    case SweepFigure::supervised_share:
+        return point.mask.supervised_share;
+    case SweepFigure::supervised_cuda_share:
+        return point.supervised_cuda_share;
+    case SweepFigure::mean_weight:
+        return point.mean_weight;
+    case SweepFigure::push_sensitive:
+        return point.push_sensitive;
+    case SweepFigure::mean_mask:
+        return point.mask.mean_mask;
+    case SweepFigure::confident_share:
+        return point.mask.confident_share;
+    case SweepFigure::cuda_share:
+        return point.mask.cuda_share;
+    case SweepFigure::mean_difficulty:
+        break;
+    }
+    return point.mean_difficulty;
+}
+
+double axis_value(const MaskSettings& settings, SweepAxis axis) {
+    switch (axis) {
+    case SweepAxis::tau:
+        return settings.tau;
+    case SweepAxis::lambda:
+        return settings.lambda;
+    case SweepAxis::window:
+        break;
+    }
+    return settings.window;
+}
+
+std::vector<double> axis_values(const SweepGrid& grid, SweepAxis axis) {
+    switch (axis) {
+    case SweepAxis::tau:
+        return grid.tau;
+    case SweepAxis::lambda:
+        return grid.lambda;
+    case SweepAxis::window:
+        break;
+    }
+    return {grid.window.begin(), grid.window.end()};
+}
+
+double axis_distance(const MaskSettings& a, const MaskSettings& b, SweepAxis axis) {
+    const double first = axis_value(a, axis), second = axis_value(b, axis);
+    return axis == SweepAxis::tau ? std::abs(first - second)
+                                  : std::abs(std::log2(first) - std::log2(second));
+}
+
+MaskSettings with_axis(MaskSettings settings, SweepAxis axis, double value) {
+    switch (axis) {
+    case SweepAxis::tau:
+        settings.tau = value;
+        break;
+    case SweepAxis::lambda:
+        settings.lambda = value;
+        break;
+    case SweepAxis::window:
+        settings.window = static_cast<int>(std::lround(value));
+        break;
+    }
+    return settings;
+}
+
+SweepAxis third_axis(SweepAxis x, SweepAxis y) {
+    assert(x != y);
+    return static_cast<SweepAxis>(sweep_axis_count - static_cast<int>(x) - static_cast<int>(y));
+}
+
+SweepPlane sweep_plane(const SweepGrid& grid, SweepAxis x, SweepAxis y, std::size_t held) {
+    SweepPlane plane{x, y, axis_values(grid, x), axis_values(grid, y), {}};
+    assert(held < axis_values(grid, third_axis(x, y)).size());
+    std::array<std::size_t, sweep_axis_count> at{};
+    at[static_cast<std::size_t>(third_axis(x, y))] = held;
+    for (std::size_t row = 0; row < plane.y_values.size(); ++row)
+        for (std::size_t column = 0; column < plane.x_values.size(); ++column) {
+            at[static_cast<std::size_t>(x)] = column;
+            at[static_cast<std::size_t>(y)] = row;
+            plane.points.push_back((at[0] * grid.lambda.size() + at[1]) * grid.window.size()
+                                   + at[2]);
+        }
+    return plane;
 }
 
 } // namespace cuset

@@ -337,6 +337,84 @@ TEST(Sweep, PointsEqualUpdatesAndPushIsSummed) {
     }
 }
 
+TEST(Sweep, CudaShareOfSupervisedTokensByCounting) {
+    std::mt19937 random(11);
+    const std::vector<CorpusSample> samples = random_samples(random, 15, 50);
+    CorpusAnalyzer analyzer = analyze(samples);
+    RunControl control;
+    for (const auto& [confidence_mask, cuda_mask] :
+         {std::pair(true, true), {true, false}, {false, true}, {false, false}}) {
+        const MaskSettings base{.confidence_mask = confidence_mask, .cuda_mask = cuda_mask};
+        for (const SweepPoint& point :
+             sweep(analyzer, base, {{0, 0.1, 0.5, 1}, {1}, {16}}, control)) {
+            double both = 0, supervised = 0;
+            for (const CorpusSample& sample : samples) {
+                const MaskedSample masked =
+                    mask_sample(sample.confidence, sample.labels, point.settings);
+                for (std::size_t t = 0; t < sample.labels.size(); ++t) {
+                    supervised += masked.mask[t] > 0;
+                    both += masked.mask[t] > 0 && is_cuda_masked(sample.labels[t]);
+                }
+            }
+            EXPECT_NEAR(point.supervised_cuda_share, supervised > 0 ? both / supervised : 0, 1e-9);
+        }
+    }
+}
+
+TEST(Sweep, APlaneHoldsTheThirdAxisAndRunsOverTheOtherTwo) {
+    CorpusAnalyzer analyzer = analyze({{{0.5f, 0.2f, 0.9f}, {0, kernel_bit, launch_bit}}});
+    RunControl control;
+    const SweepGrid grid{{0.1, 0.3}, {0.5, 1, 2}, {1, 2, 4, 8}};
+    const std::vector<SweepPoint> points = sweep(analyzer, {}, grid, control);
+    for (const auto& [x, y] : {std::pair(SweepAxis::tau, SweepAxis::lambda),
+                               {SweepAxis::window, SweepAxis::tau},
+                               {SweepAxis::lambda, SweepAxis::window}}) {
+        const SweepAxis held = third_axis(x, y);
+        const std::vector<double> held_values = axis_values(grid, held);
+        for (std::size_t h = 0; h < held_values.size(); ++h) {
+            const SweepPlane plane = sweep_plane(grid, x, y, h);
+            ASSERT_EQ(plane.points.size(), plane.x_values.size() * plane.y_values.size());
+            for (std::size_t row = 0; row < plane.y_values.size(); ++row)
+                for (std::size_t column = 0; column < plane.x_values.size(); ++column) {
+                    const MaskSettings& at =
+                        points[plane.points[row * plane.x_values.size() + column]].settings;
+                    EXPECT_EQ(axis_value(at, x), plane.x_values[column]);
+                    EXPECT_EQ(axis_value(at, y), plane.y_values[row]);
+                    EXPECT_EQ(axis_value(at, held), held_values[h]);
+                }
+        }
+    }
+}
+
+TEST(Sweep, TheSurfaceHoldsThePresentSettings) {
+    const MaskSettings now{.tau = 0.137, .lambda = 3, .window = 100};
+    const SweepGrid grid = surface_grid(now);
+    EXPECT_TRUE(std::ranges::is_sorted(grid.tau) && std::ranges::is_sorted(grid.lambda)
+                && std::ranges::is_sorted(grid.window));
+    EXPECT_EQ(std::ranges::count(grid.tau, 0.137), 1);
+    EXPECT_EQ(std::ranges::count(grid.lambda, 3.0), 1);
+    EXPECT_EQ(std::ranges::count(grid.window, 100), 1);
+    EXPECT_EQ(surface_grid({}).tau.size(), 11u); // 0.1 is there already
+    EXPECT_EQ(with_axis(now, SweepAxis::window, 63.6).window, 64);
+    EXPECT_EQ(axis_distance({.lambda = 1}, {.lambda = 4}, SweepAxis::lambda), 2);
+}
+
+TEST(Sweep, StopsInTheMiddleAndPutsTheSettingsBack) {
+    CorpusAnalyzer analyzer = analyze({{{0.5f, 0.25f}, {0, 0}}});
+    analyzer.update({.tau = 0.4});
+    int points = 0;
+    RunControl* stop = nullptr;
+    RunControl control(
+        [&](const Progress&) {
+            if (++points == 3)
+                stop->request_stop();
+        },
+        std::chrono::milliseconds(0));
+    stop = &control;
+    EXPECT_THROW(sweep(analyzer, {}, surface_grid({}), control), Cancelled);
+    EXPECT_EQ(analyzer.summary().settings.tau, 0.4);
+}
+
 TEST(Sweep, RefusesABadGrid) {
     CorpusAnalyzer analyzer = analyze({{{0.5f}, {0}}});
     RunControl control;

@@ -48,6 +48,30 @@ TEST(ObjectiveWeights, CusetIsWeightTimesMask) {
               (std::vector<float>{0.725f, 0.725f, 1.45f, 0}));
 }
 
+TEST(ObjectiveWeights, OneSampleUnderAllSixIsEachAlone) {
+    const std::vector<float> p = {0.9f, 0.05f, 0.5f, 0.1f}, entropy = {0.1f, 2, 1, 0};
+    const std::vector<LabelBits> labels = {0, kernel_bit, kind_bit(SensitiveKind::atomic), 0};
+    const MaskSettings settings{.tau = 0.3};
+    const SampleObjectives all = sample_objectives(p, entropy, labels, settings, 0.5f);
+    for (int i = 0; i < token_objective_count; ++i) {
+        const auto index = static_cast<std::size_t>(i);
+        EXPECT_EQ(
+            all.weights[index],
+            weights_of(static_cast<TokenObjective>(i), p, entropy, {}, settings, 0.5f, labels));
+        double total = 0, sensitive = 0;
+        for (std::size_t t = 0; t < p.size(); ++t) {
+            const double here = static_cast<double>(all.weights[index][t] * (1 - p[t]));
+            total += here;
+            sensitive += t == 2 ? here : 0;
+        }
+        EXPECT_NEAR(all.push[index].total, total, 1e-6);
+        EXPECT_NEAR(all.push[index].sensitive, sensitive, 1e-6);
+    }
+    EXPECT_TRUE(sample_objectives({}, {}, {}, settings, 0).weights[0].empty());
+    EXPECT_EQ(find_objective("eaft"), TokenObjective::eaft);
+    EXPECT_FALSE(find_objective("adam"));
+}
+
 TEST(ObjectiveWeights, ProfitKeepsATieAndCusetDoesNot) {
     EXPECT_EQ(weights_of(TokenObjective::profit, {0.1f}, {0})[0], 1);
     EXPECT_EQ(weights_of(TokenObjective::cuset, {0.1f}, {0})[0], 0);

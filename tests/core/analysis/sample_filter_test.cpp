@@ -61,7 +61,8 @@ TEST(SampleFilter, ErrorsSayWhatStandsWhere) {
     EXPECT_EQ(refusal("a > 1 b"),
               "filter: at character 7 stands 'b', expected 'and', 'or' or the end");
     EXPECT_EQ(refusal("kind.y > 1"),
-              "filter: there is no 'kind.y', perhaps 'kind.x'; known are a, b, kind.x");
+              "filter: there is no 'kind.y', perhaps 'kind.x'; known are a, b, kind.x, "
+              "tag, quarantined, noted");
     for (const std::string_view bad :
          {"and", "a > 1 and", "a > and", ")", "a > 1..2", "a > 1x", "a > -", "a > 0x10", "a > nan",
           "a => 1", "a ~ 1", "a > \"1\"", "a > 1e999"})
@@ -114,6 +115,38 @@ TEST(SampleFilter, OverACorpus) {
     analyzer.update({.tau = 0.5}); // the fields follow the analyzer
     EXPECT_EQ(matching("confident_share = 1"), (std::vector<std::int64_t>{0}));
     EXPECT_EQ(matching("").size(), 4u);
+}
+
+bool marked(std::string_view text, const std::vector<std::string>& tags, bool quarantined = false,
+            bool noted = false) {
+    return SampleFilter::parse(text, names).matches({}, {tags, quarantined, noted});
+}
+
+TEST(SampleFilter, Marks) {
+    EXPECT_TRUE(marked("tag == \"race\"", {"slow", "race"}));
+    EXPECT_TRUE(marked("tag=\"a b\" or tag = \"and\"", {"and"}));
+    EXPECT_FALSE(marked("tag = \"rac\"", {"race"}));
+    EXPECT_TRUE(marked("tag != \"race\"", {"slow"}));
+    EXPECT_FALSE(marked("tag != \"race\"", {"slow", "race"}));
+    EXPECT_TRUE(marked("quarantined and not noted", {}, true));
+    EXPECT_FALSE(marked("not quarantined", {}, true));
+    EXPECT_TRUE(marked("(noted)", {}, false, true));
+    EXPECT_FALSE(marked("quarantined or noted or tag = \"\"", {}));
+}
+
+TEST(SampleFilter, KnowsWhetherItNeedsValues) {
+    EXPECT_FALSE(SampleFilter::parse("quarantined and tag = \"x\"", names).uses_values());
+    EXPECT_TRUE(SampleFilter::parse("quarantined and a > 1", names).uses_values());
+    EXPECT_FALSE(SampleFilter::parse("", names).uses_values());
+}
+
+TEST(SampleFilter, RefusesBrokenMarks) {
+    EXPECT_NE(refusal("tag = race").find("double quotes"), std::string::npos);
+    EXPECT_NE(refusal("tag = \"race").find("double quotes"), std::string::npos);
+    EXPECT_NE(refusal("tag > \"race\"").find("after tag"), std::string::npos);
+    EXPECT_NE(refusal("quarantined = 1").find("'and'"), std::string::npos);
+    EXPECT_NE(refusal("quarantine").find("perhaps 'quarantined'"), std::string::npos);
+    EXPECT_FALSE(refusal("a = \"x\"").empty());
 }
 
 } // namespace
