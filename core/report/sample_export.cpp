@@ -77,19 +77,61 @@ Json segments_record(const ScoreSet& scores, std::int64_t n, const MaskedSample&
     return {{"id", scores.id(n)}, {"segments", std::move(segments)}, {"weight", masked.weight}};
 }
 
+Json tokens_record(const ScoreSet& scores, std::int64_t n, const MaskedSample& masked) {
+    constexpr std::int32_t ignored = -100; // what cross entropy losses leave out
+    Json ids = Json::array(), labels = Json::array(), weights = Json::array();
+    for (std::int64_t t = scores.token_begin(n); t < scores.token_end(n); ++t) {
+        const std::int32_t id = scores.columns().token_id[static_cast<std::size_t>(t)];
+        const float weight =
+            masked.weight * masked.mask[static_cast<std::size_t>(t - scores.token_begin(n))];
+        ids.push_back(id);
+        labels.push_back(weight > 0 ? id : ignored);
+        weights.push_back(weight);
+    }
+    return {{"id", scores.id(n)},
+            {"input_ids", std::move(ids)},
+            {"labels", std::move(labels)},
+            {"loss_weights", std::move(weights)}};
+}
+
+Json record_of(const CorpusAnalyzer& analyzer, std::int64_t n, ExportFormat format) {
+    const ScoreSet& scores = *analyzer.scores();
+    switch (format) {
+    case ExportFormat::messages:
+        return messages_record(scores, n, masked_sample(analyzer, n));
+    case ExportFormat::segments:
+        return segments_record(scores, n, masked_sample(analyzer, n));
+    case ExportFormat::tokens:
+        return tokens_record(scores, n, masked_sample(analyzer, n));
+    case ExportFormat::data:
+        break;
+    }
+    return {{"id", scores.id(n)}, {"prompt", scores.prompt(n)}, {"response", scores.response(n)}};
+}
+
 } // namespace
 
+std::optional<ExportFormat> find_export_format(std::string_view name) {
+    const auto found = std::find(export_format_names.begin(), export_format_names.end(), name);
+    if (found == export_format_names.end())
+        return std::nullopt;
+    return static_cast<ExportFormat>(found - export_format_names.begin());
+}
+
 void export_samples(const CorpusAnalyzer& analyzer, std::span<const std::int64_t> samples,
-                    ExportFormat format, const std::function<void(std::string_view)>& write,
-                    RunControl& control) {
-    const ScoreSet& scores = *analyzer.scores();
+                    ExportFormat format, const SampleNotes& notes,
+                    const std::function<void(std::string_view)>& write, RunControl& control) {
     std::int64_t done = 0;
     for (const std::int64_t n : samples) {
         control.checkpoint(
             {"exporting", done++, static_cast<std::int64_t>(samples.size()), "samples"});
-        const MaskedSample masked = masked_sample(analyzer, n);
-        const Json record = format == ExportFormat::messages ? messages_record(scores, n, masked)
-                                                             : segments_record(scores, n, masked);
+        Json record = record_of(analyzer, n, format);
+        if (const SampleNote* note = notes.find(analyzer.scores()->id(n))) {
+            if (!note->tags.empty())
+                record["tags"] = note->tags;
+            if (!note->text.empty())
+                record["note"] = note->text;
+        }
         write(record.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n');
     }
 }

@@ -40,7 +40,7 @@ json exported(ExportFormat format, const MaskSettings& settings = {}) {
     analyzer.update(settings);
     std::string text;
     export_samples(
-        analyzer, std::array<std::int64_t, 1>{0}, format,
+        analyzer, std::array<std::int64_t, 1>{0}, format, {},
         [&](std::string_view line) { text += line; }, control);
     EXPECT_EQ(text.back(), '\n');
     return json::parse(text);
@@ -67,6 +67,35 @@ TEST(SampleExport, SegmentsNeverCutACharacterAndJoinToTheText) {
                               {"label":false,"text":"é"}])"));
 }
 
+TEST(SampleExport, TokensForTrainersOnIds) {
+    const json record = exported(ExportFormat::tokens, {.window = 1});
+    EXPECT_EQ(record["input_ids"], json({7, 8, 9, 2}));
+    EXPECT_EQ(record["labels"], json({7, -100, 9, 2})); // token 1 has M = 0
+    EXPECT_EQ(record["loss_weights"].size(), 4u);
+    EXPECT_EQ(record["loss_weights"][1], 0);
+    EXPECT_NEAR(record["loss_weights"][2].get<double>(), 1.9, 1e-6);
+}
+
+TEST(SampleExport, TheDataAloneIsTheText) {
+    EXPECT_EQ(exported(ExportFormat::data),
+              json::parse(R"({"id":"one","prompt":"p\n","response":"aé"})"));
+    EXPECT_EQ(find_export_format("segments"), ExportFormat::segments);
+    EXPECT_FALSE(find_export_format("parquet"));
+}
+
+TEST(SampleExport, TagsAndNotesTravelAlong) {
+    RunControl control;
+    const CorpusAnalyzer analyzer(small_set(), control);
+    SampleNotes notes;
+    notes.set({"one", {"race"}, "check \"i\"", false});
+    std::string text;
+    export_samples(
+        analyzer, std::array<std::int64_t, 1>{0}, ExportFormat::data, notes,
+        [&](std::string_view line) { text += line; }, control);
+    EXPECT_EQ(json::parse(text)["tags"], json({"race"}));
+    EXPECT_EQ(json::parse(text)["note"], "check \"i\"");
+}
+
 TEST(SampleExport, RandomSamplesJoinToTheirResponses) {
     std::mt19937 random(5);
     RunControl control;
@@ -76,7 +105,7 @@ TEST(SampleExport, RandomSamplesJoinToTheirResponses) {
         all.push_back(n);
     std::int64_t n = 0;
     export_samples(
-        analyzer, all, ExportFormat::segments,
+        analyzer, all, ExportFormat::segments, {},
         [&](std::string_view line) {
             std::string joined;
             const json record = json::parse(line);
@@ -88,7 +117,7 @@ TEST(SampleExport, RandomSamplesJoinToTheirResponses) {
     EXPECT_EQ(n, 20);
     control.request_stop();
     EXPECT_THROW(export_samples(
-                     analyzer, all, ExportFormat::messages, [](std::string_view) {}, control),
+                     analyzer, all, ExportFormat::messages, {}, [](std::string_view) {}, control),
                  Cancelled);
 }
 
