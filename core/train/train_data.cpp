@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/base/sha256.h"
+#include "core/io/note_file.h"
 #include "core/io/sample_reader.h"
 #include "core/model/label_file.h"
 #include "core/model/response_tokens.h"
@@ -78,12 +79,24 @@ private:
         if (!corrections_.empty())
             note(std::to_string(corrections_.size()) + " corrections of labels beside "
                  + printable(files.front()) + " are used");
+        const SampleNotes notes = find_notes(files.front());
+        std::int64_t quarantined = 0;
         std::vector<TrainSample> samples;
         for (const Sample& sample : dataset.samples) {
+            if (notes.leaves_out(sample.id)) {
+                ++quarantined;
+                continue;
+            }
             control_.checkpoint({"tokenizing", static_cast<std::int64_t>(samples.size()),
                                  static_cast<std::int64_t>(dataset.samples.size()), "samples"});
             add(sample, samples);
         }
+        data_.left_out_samples += quarantined;
+        if (quarantined > 0)
+            note(std::to_string(quarantined)
+                 + " quarantined samples are left out, as the notes "
+                   "beside "
+                 + printable(files.front()) + " say");
         return samples;
     }
 

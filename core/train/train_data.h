@@ -16,7 +16,8 @@ namespace cuset {
 struct TrainData {
     std::vector<TrainSample> training, validation;
     std::int64_t cut_samples = 0; // kept without their end
-    std::int64_t left_out_samples = 0; // no response token, too long, or not to be encoded
+    std::int64_t left_out_samples =
+        0; // no response token, too long, not to be encoded, quarantined
     std::int64_t bad_records = 0;
     std::vector<std::string> notes; // for the log: what was left out, and why
     std::string sha256; // of ids, prompts' lengths and labels, training and validation, in order
@@ -25,8 +26,9 @@ struct TrainData {
     std::int64_t sequence_tokens() const; // prompts included
 };
 
-// Corrections of labels beside the data (core/model/label_file.h) are applied. Throws Error: what
-// read_samples and find_corrections throw; bad_value (no sample is left; a benchmark's test set
+// Corrections of labels beside the data (core/model/label_file.h) are applied, and samples that the
+// notes there (core/io/note_file.h) leave out are left out. Throws Error: what read_samples,
+// find_corrections and find_notes throw; bad_value (no sample is left; a benchmark's test set
 // unless `allow_benchmark`; an over-long sample if they are refused); Cancelled.
 TrainData load_train_data(const TrainConfig& config, const PromptEncoder& encoder,
                           bool allow_benchmark, RunControl& control);

@@ -81,6 +81,18 @@ class TrainProcess(TrainingCase):
         self.assertGreater(after["sensitive_confidence"], 0)
         self.assertGreater(after["loss"], before["loss"])  # Eq. 3 counts those tokens once more
 
+    def test_quarantined_samples_are_left_out_when_the_notes_say_so(self):
+        self.data.write_text("".join(json.dumps({"id": i, "prompt": "p", "response": "int x = 1;\n"}) + "\n" for i in "abcd"))
+        notes = self.path / (self.data.stem + ".notes.json")
+        for leave_out, samples in ((False, 4), (True, 3)):
+            notes.write_text(json.dumps({"format": "cuset-notes", "format_version": 1, "leave_out_quarantined": leave_out,
+                                         "samples": [{"id": "b", "quarantined": True}]}))
+            config = self.config(f"left{leave_out}", epochs=1, gradient_accumulation=1, template="none")
+            plan = json.loads(self.cuset("train", config, "--dry-run", "--json").stdout)
+            self.assertEqual((plan["samples"], plan["left_out_samples"]), (samples, 4 - samples))
+        notes.write_text("{")
+        self.assertIn(notes.name, self.cuset("train", config, "--dry-run", code=3).stderr)
+
     def test_dry_run_runs_and_merge(self):
         config = self.config("plain", epochs=1)
         plan = json.loads(self.cuset("train", config, "--dry-run", "--json").stdout)
