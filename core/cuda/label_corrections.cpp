@@ -52,8 +52,13 @@ Json parse(std::string_view json, const std::string& subject) {
             return true;
         };
         return Json::parse(json, shallow);
-    } catch (const Json::exception& error) {
-        throw Error(ErrorCode::bad_format, std::string("is no JSON: ") + error.what(), subject);
+    } catch (const Json::parse_error& error) {
+        throw Error(ErrorCode::bad_format,
+                    error.byte > json.size() ? std::string("JSON ends before it is complete")
+                                             : "is no JSON at byte " + std::to_string(error.byte),
+                    subject);
+    } catch (const Json::exception&) {
+        throw Error(ErrorCode::bad_format, "holds a number that is out of range", subject);
     }
 }
 

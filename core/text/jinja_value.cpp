@@ -477,8 +477,13 @@ std::string to_json_text(const Value& value, const JsonStyle& style) {
 Value from_json_text(std::string_view json, const std::string& subject) {
     try {
         return from_json(nlohmann::ordered_json::parse(json), 0);
-    } catch (const nlohmann::json::exception& error) {
-        throw Error(ErrorCode::bad_format, std::string("is not JSON: ") + error.what(), subject);
+    } catch (const nlohmann::json::parse_error& error) {
+        throw Error(ErrorCode::bad_format,
+                    error.byte > json.size() ? std::string("JSON ends before it is complete")
+                                             : "is not JSON at byte " + std::to_string(error.byte),
+                    subject);
+    } catch (const nlohmann::json::exception&) {
+        throw Error(ErrorCode::bad_format, "holds a number that is out of range", subject);
     }
 }
 

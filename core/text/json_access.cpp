@@ -110,8 +110,13 @@ Json parse_json(std::string_view text, const std::string& subject) {
                     "nested deeper than " + std::to_string(depth_limit) + " levels", subject);
     try {
         return Json::parse(text.begin(), text.end());
-    } catch (const Json::exception& e) {
-        throw Error(ErrorCode::bad_format, std::string("not JSON: ") + e.what(), subject);
+    } catch (const Json::parse_error& error) {
+        throw Error(ErrorCode::bad_format,
+                    error.byte > text.size() ? std::string("JSON ends before it is complete")
+                                             : "is not JSON at byte " + std::to_string(error.byte),
+                    subject);
+    } catch (const Json::exception&) {
+        throw Error(ErrorCode::bad_format, "holds a number that is out of range", subject);
     }
 }
 
