@@ -1,7 +1,10 @@
 // cuset: the command line. Everything the window does can be done here.
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <string>
+#include <vector>
 
 #include "app/cli/command.h"
 #include "app/cli/files.h"
@@ -13,6 +16,19 @@ namespace {
 int exit_with(cuset::ExitCode code, const char* text) {
     std::fprintf(stderr, "cuset: %s\n", cuset::printable(text, 4000).c_str());
     return static_cast<int>(code);
+}
+
+// Why the first word is no command; "" if it is one, or an option.
+std::string unknown_command(const CLI::App& program, const std::string& word) {
+    std::vector<std::string> names;
+    for (const CLI::App* command : program.get_subcommands({}))
+        names.push_back(command->get_name());
+    if (word.empty() || word.front() == '-'
+        || std::find(names.begin(), names.end(), word) != names.end())
+        return "";
+    const std::string near = cuset::nearest_name(word, names.data(), names.size());
+    return "there is no command \"" + cuset::printable(word, 60) + "\""
+        + (near.empty() ? "" : ", perhaps \"" + near + "\"") + "; cuset --help lists them";
 }
 
 } // namespace
@@ -28,8 +44,11 @@ int main(int argc, char** argv) {
     cuset::cli::add_regions_command(program);
     cuset::cli::add_score_commands(program);
     cuset::cli::add_analysis_commands(program);
+    cuset::cli::add_sweep_command(program);
     cuset::cli::add_report_command(program);
     cuset::cli::add_train_commands(program);
+    if (const std::string wrong = unknown_command(program, argc > 1 ? argv[1] : ""); !wrong.empty())
+        return exit_with(cuset::ExitCode::usage, wrong.c_str());
     try {
         program.parse(argc, argv);
         cuset::cli::finish_output();

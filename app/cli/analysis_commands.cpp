@@ -1,4 +1,4 @@
-// cuset analyze, sweep, compare: figures of score files; no model is needed.
+// cuset analyze, compare: figures of score files; no model is needed.
 #include <cstdio>
 #include <fstream>
 #include <memory>
@@ -10,22 +10,22 @@
 #include "app/cli/data_options.h"
 #include "app/cli/files.h"
 #include "app/cli/format.h"
+#include "app/cli/objective_tables.h"
 #include "app/cli/progress.h"
+#include "app/cli/scored_data.h"
 #include "core/analysis/comparison.h"
 #include "core/analysis/corpus_summary.h"
-#include "core/analysis/mask.h"
-#include "core/analysis/sweep.h"
+#include "core/base/csv.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/io/atomic_file.h"
-#include "core/model/label_file.h"
+#include "core/report/sample_export.h"
 
 namespace cuset::cli {
 namespace {
 
 struct AnalyzeCommand {
-    std::string scores;
-    std::string labels;
+    ScoredDataOptions data;
     std::string output;
     MaskSettings settings;
     std::int32_t low_window = 64;
@@ -34,64 +34,66 @@ struct AnalyzeCommand {
     std::string export_format = "messages";
     bool per_sample = false;
     bool statistics = false;
+    bool objectives = false;
+    std::string token_weights; // id of a sample
     bool json = false;
 };
 
-// A CSV field (RFC 4180); one that a spreadsheet would run as a formula gets an apostrophe in
-// front.
-std::string csv_field(std::string text) {
-    if (!text.empty() && std::string_view("=+-@\t\r").find(text[0]) != std::string_view::npos)
-        text.insert(0, "'");
-    if (text.find_first_of(",\"\r\n") == std::string::npos)
-        return text;
-    std::string quoted = "\"";
-    for (const char c : text)
-        quoted += c == '"' ? "\"\"" : std::string(1, c);
-    return quoted + '"';
-}
-
-std::string per_sample_csv(const CorpusAnalyzer& analyzer,
-                           const std::vector<std::int64_t>& samples) {
+std::string per_sample_csv(const CorpusAnalyzer& analyzer, const std::vector<std::int64_t>& samples,
+                           const ObjectivePushes& pushes) {
     std::string out = "id,tokens,mean_confidence,difficulty,weight,min_window_begin,confident_"
-                      "share,cuda_share\r\n";
+                      "share,cuda_share";
+    for (const ObjectivePush& push : pushes)
+        out += ",push_" + name_of(push.objective) + ",push_sensitive_" + name_of(push.objective);
+    out += "\r\n";
     for (const std::int64_t n : samples) {
         const SampleSummary& row = analyzer.samples()[static_cast<std::size_t>(n)];
-        out += csv_field(analyzer.scores()->id(n)) + ',' + std::to_string(row.tokens);
+        out += csv_cell(analyzer.scores()->id(n)) + ',' + std::to_string(row.tokens);
         for (const double value : {row.mean_confidence, row.difficulty, row.weight})
             out += ',' + fixed(value, 6);
         out += ',' + std::to_string(row.min_window_begin);
         for (const double value : {row.confident_share, row.cuda_share})
             out += ',' + fixed(value, 6);
+        for (const ObjectivePush& push : pushes) {
+            const PushTotals& own = push.samples[static_cast<std::size_t>(n)];
+            out += ',' + fixed(own.total, 6) + ',' + fixed(own.sensitive, 6);
+        }
         out += "\r\n";
     }
     return out;
 }
 
 std::string per_sample_json_lines(const CorpusAnalyzer& analyzer,
-                                  const std::vector<std::int64_t>& samples) {
+                                  const std::vector<std::int64_t>& samples,
+                                  const ObjectivePushes& pushes) {
     std::string out;
     for (const std::int64_t n : samples) {
         const SampleSummary& row = analyzer.samples()[static_cast<std::size_t>(n)];
-        const Json line{{"id", analyzer.scores()->id(n)},
-                        {"tokens", row.tokens},
-                        {"mean_confidence", row.mean_confidence},
-                        {"difficulty", row.difficulty},
-                        {"weight", row.weight},
-                        {"min_window_begin", row.min_window_begin},
-                        {"confident_share", row.confident_share},
-                        {"cuda_share", row.cuda_share}};
+        Json line{{"id", analyzer.scores()->id(n)},
+                  {"tokens", row.tokens},
+                  {"mean_confidence", row.mean_confidence},
+                  {"difficulty", row.difficulty},
+                  {"weight", row.weight},
+                  {"min_window_begin", row.min_window_begin},
+                  {"confident_share", row.confident_share},
+                  {"cuda_share", row.cuda_share}};
+        for (const ObjectivePush& push : pushes) {
+            const PushTotals& own = push.samples[static_cast<std::size_t>(n)];
+            line["push_" + name_of(push.objective)] = own.total;
+            line["push_sensitive_" + name_of(push.objective)] = own.sensitive;
+        }
         out += line.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
     }
     return out;
 }
 
 void write_per_sample(const std::string& output, const CorpusAnalyzer& analyzer,
-                      const std::vector<std::int64_t>& samples) {
+                      const std::vector<std::int64_t>& samples, const ObjectivePushes& pushes) {
     const bool json_lines = output.ends_with(".jsonl");
     if (!json_lines && !output.ends_with(".csv") && output != "-")
         throw Error(ErrorCode::usage, "must end in .csv or .jsonl", "-o " + output);
-    const std::string text =
-        json_lines ? per_sample_json_lines(analyzer, samples) : per_sample_csv(analyzer, samples);
+    const std::string text = json_lines ? per_sample_json_lines(analyzer, samples, pushes)
+                                        : per_sample_csv(analyzer, samples, pushes);
     if (output == "-")
         std::fwrite(text.data(), 1, text.size(), stdout);
     else
@@ -130,12 +132,7 @@ void print_summary(const CorpusSummary& summary) {
         percent(summary.low_confidence.sensitive_share).c_str());
 }
 
-std::shared_ptr<const ScoreSet> read_corrected(const std::string& scores,
-                                               const std::string& labels) {
-    return corrected_scores(read_scores(scores), read_labels(labels, {scores}));
-}
-
-void run_analyze(const AnalyzeCommand& options) {
+void require_usable(const AnalyzeCommand& options) {
     if (options.per_sample && options.output.empty())
         throw Error(ErrorCode::usage, "needs -o FILE.csv or -o FILE.jsonl (or -o - for CSV)",
                     "--per-sample");
@@ -143,80 +140,54 @@ void run_analyze(const AnalyzeCommand& options) {
         throw Error(ErrorCode::usage, "needs --per-sample or --export, whose samples it chooses",
                     "--filter");
     for (const std::string& output : {options.output, options.export_path})
-        refuse_overwriting(output, {options.scores, options.labels});
-    CommandRun run;
-    CorpusAnalyzer analyzer(read_corrected(options.scores, options.labels), run.control());
-    analyzer.set_low_confidence_window(options.low_window);
-    analyzer.update(options.settings);
-    const std::vector<std::int64_t> samples = filtered_samples(analyzer, options.filter);
-    const Json statistics = options.statistics ? statistics_json(analyzer, run.control()) : Json();
-    run.finish();
-    if (options.per_sample)
-        write_per_sample(options.output, analyzer, samples);
-    if (!options.export_path.empty())
-        export_to(options.export_path, options.export_format, analyzer, samples, run.control());
+        refuse_overwriting(output, {options.data.scores, options.data.labels, options.data.notes});
+}
+
+void print_analysis(const AnalyzeCommand& options, const CorpusAnalyzer& analyzer,
+                    const Json& statistics, const ObjectivePushes& pushes) {
     if (options.json) {
         Json summary = to_json(analyzer.summary());
         if (options.statistics)
             summary["statistics"] = statistics;
+        if (options.objectives)
+            summary["objectives"] = to_json(pushes);
         print_json(summary);
-    } else if (options.output != "-" && options.export_path != "-") {
-        print_summary(analyzer.summary());
-        if (options.statistics)
-            print_statistics(statistics);
+        return;
     }
+    print_summary(analyzer.summary());
+    if (options.statistics)
+        print_statistics(statistics);
+    if (!pushes.empty())
+        print_objectives(pushes);
 }
 
-struct SweepCommand {
-    std::string scores;
-    std::string labels;
-    MaskSettings settings;
-    SweepGrid grid;
-    bool json = false;
-};
-
-void run_sweep(const SweepCommand& options) {
-    for (const double tau : options.grid.tau)
-        for (const double lambda : options.grid.lambda)
-            for (const int window : options.grid.window) {
-                MaskSettings settings = options.settings;
-                settings.tau = tau;
-                settings.lambda = lambda;
-                settings.window = window;
-                require_valid(settings);
-            }
+void run_analyze(const AnalyzeCommand& options) {
+    require_usable(options);
     CommandRun run;
-    CorpusAnalyzer analyzer(read_corrected(options.scores, options.labels), run.control());
-    const std::vector<SweepPoint> points =
-        sweep(analyzer, options.settings, options.grid, run.control());
-    run.finish();
-    Json list = Json::array();
-    std::vector<std::vector<std::string>> rows;
-    for (const SweepPoint& point : points) {
-        if (options.json)
-            list.push_back({{"tau", point.settings.tau},
-                            {"lambda", point.settings.lambda},
-                            {"window", point.settings.window},
-                            {"confident_share", point.mask.confident_share},
-                            {"cuda_share", point.mask.cuda_share},
-                            {"supervised_share", point.mask.supervised_share},
-                            {"mean_mask", point.mask.mean_mask},
-                            {"mean_difficulty", point.mean_difficulty},
-                            {"mean_weight", point.mean_weight},
-                            {"push_sensitive", point.push_sensitive}});
-        else
-            rows.push_back({fixed(point.settings.tau, 2), fixed(point.settings.lambda, 2),
-                            std::to_string(point.settings.window),
-                            percent(point.mask.confident_share),
-                            percent(point.mask.supervised_share), fixed(point.mask.mean_mask, 3),
-                            fixed(point.mean_weight), percent(point.push_sensitive)});
+    const ScoredData data = read_scored_data(options.data);
+    CorpusAnalyzer analyzer(data.scores, run.control());
+    analyzer.set_low_confidence_window(options.low_window);
+    analyzer.update(options.settings);
+    if (!options.token_weights.empty()) {
+        run.finish();
+        return print_token_weights(analyzer, options.token_weights, options.json);
     }
-    if (options.json)
-        print_json(list);
-    else
-        print_table({"tau", "lambda", "window", "confident", "supervised", "mean M", "mean w",
-                     "push on sensitive"},
-                    rows);
+    const std::vector<std::int64_t> samples =
+        filtered_samples(analyzer, data.notes, options.filter);
+    const ObjectivePushes pushes = options.objectives || options.statistics
+        ? objective_pushes(analyzer, run.control())
+        : ObjectivePushes();
+    const Json statistics =
+        options.statistics ? statistics_json(analyzer, pushes, run.control()) : Json();
+    run.finish();
+    if (options.per_sample)
+        write_per_sample(options.output, analyzer, samples,
+                         options.objectives ? pushes : ObjectivePushes());
+    if (!options.export_path.empty())
+        export_to(options.export_path, *find_export_format(options.export_format), analyzer,
+                  samples, data.notes, run.control());
+    if (options.json || (options.output != "-" && options.export_path != "-"))
+        print_analysis(options, analyzer, statistics, pushes);
 }
 
 struct CompareCommand {
@@ -286,8 +257,7 @@ void add_analysis_commands(CLI::App& program) {
     auto analyze = std::make_shared<AnalyzeCommand>();
     CLI::App* command =
         program.add_subcommand("analyze", "statistics, masks and difficulty at given thresholds");
-    command->add_option("SCORES", analyze->scores, "score file")->required();
-    add_label_option(*command, analyze->labels);
+    add_scored_data_options(*command, analyze->data);
     add_mask_options(*command, analyze->settings);
     command
         ->add_option("--low-window", analyze->low_window,
@@ -298,32 +268,24 @@ void add_analysis_commands(CLI::App& program) {
     command->add_option("-o,--output", analyze->output, "FILE.csv or FILE.jsonl for --per-sample");
     command->add_flag("--statistics", analyze->statistics,
                       "also bootstrap intervals by sample, effect sizes, push, lowest regions");
+    command->add_flag("--objectives", analyze->objectives,
+                      "also each objective's push, by kind; with --per-sample by sample");
+    command->add_option("--token-weights", analyze->token_weights,
+                        "print only this sample's token weights under each objective, as CSV");
     command->add_option("--filter", analyze->filter,
                         "samples for --per-sample and --export, e.g. \"difficulty < 0.3 and "
-                        "kind.shared_memory > 1%\"");
+                        "kind.shared_memory > 1%\", \"not quarantined\", 'tag = \"race\"'");
     command->add_option("--export", analyze->export_path,
-                        "write the data with its weights as JSON Lines");
-    command->add_option("--export-format", analyze->export_format, "messages or segments")
-        ->check(CLI::IsMember({"messages", "segments"}))
+                        "write the chosen samples as JSON Lines, with their weights");
+    command
+        ->add_option("--export-format", analyze->export_format,
+                     "messages (with token weights), segments (axolotl), tokens (ids, labels and "
+                     "loss weights) or data (prompt and response alone)")
+        ->check(CLI::IsMember(
+            std::vector<std::string>(export_format_names.begin(), export_format_names.end())))
         ->capture_default_str();
     command->add_flag("--json", analyze->json, "print JSON");
     command->callback([analyze] { run_analyze(*analyze); });
-
-    auto sweep = std::make_shared<SweepCommand>();
-    command = program.add_subcommand("sweep", "the same over a grid of tau, lambda and window");
-    command->add_option("SCORES", sweep->scores, "score file")->required();
-    add_label_option(*command, sweep->labels);
-    command->add_option("--tau", sweep->grid.tau, "values of tau")
-        ->delimiter(',')
-        ->capture_default_str();
-    command->add_option("--lambda", sweep->grid.lambda, "values of lambda")
-        ->delimiter(',')
-        ->capture_default_str();
-    command->add_option("--window", sweep->grid.window, "values of l")
-        ->delimiter(',')
-        ->capture_default_str();
-    command->add_flag("--json", sweep->json, "print JSON");
-    command->callback([sweep] { run_sweep(*sweep); });
 
     auto compare = std::make_shared<CompareCommand>();
     command = program.add_subcommand("compare", "two score files of the same data, B against A");

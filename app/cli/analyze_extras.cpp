@@ -4,12 +4,10 @@
 #include <cstdio>
 
 #include "core/analysis/aggregation.h"
-#include "core/analysis/objective_weights.h"
 #include "core/analysis/sample_filter.h"
 #include "core/analysis/sample_statistics.h"
 #include "core/base/message.h"
 #include "core/io/atomic_file.h"
-#include "core/report/sample_export.h"
 
 namespace cuset::cli {
 namespace {
@@ -29,23 +27,6 @@ Json to_json(const EffectSize& effect) {
     return {{"cohens_d", effect.cohens_d},
             {"cliffs_delta", effect.cliffs_delta},
             {"common_language", effect.common_language}};
-}
-
-Json objectives_json(const CorpusAnalyzer& analyzer, RunControl& control) {
-    Json objectives = Json::object();
-    for (int i = 0; i < token_objective_count; ++i) {
-        const PushTotals push =
-            objective_push(analyzer, static_cast<TokenObjective>(i), {}, control).corpus;
-        Json by_kind = Json::object();
-        for (std::size_t k = 0; k < sensitive_kind_names.size(); ++k)
-            by_kind[std::string(sensitive_kind_names[k])] = push.by_kind[k];
-        objectives[std::string(token_objective_names[static_cast<std::size_t>(i)])] = {
-            {"push", push.total},
-            {"push_sensitive", push.sensitive},
-            {"sensitive_share", push.sensitive_share()},
-            {"push_by_kind", std::move(by_kind)}};
-    }
-    return objectives;
 }
 
 Json regions_json(const CorpusAnalyzer& analyzer, RunControl& control) {
@@ -74,7 +55,8 @@ std::string interval_text(const Json& interval) {
 
 } // namespace
 
-Json statistics_json(const CorpusAnalyzer& analyzer, RunControl& control) {
+Json statistics_json(const CorpusAnalyzer& analyzer, const ObjectivePushes& pushes,
+                     RunControl& control) {
     const BootstrapOptions options;
     const SampleStatistics statistics = sample_statistics(analyzer, options, control);
     return {{"bootstrap",
@@ -95,7 +77,7 @@ Json statistics_json(const CorpusAnalyzer& analyzer, RunControl& control) {
             {"effect",
              {{"by_token", to_json(statistics.by_token)},
               {"by_sample", to_json(statistics.by_sample)}}},
-            {"objectives", objectives_json(analyzer, control)},
+            {"objectives", to_json(pushes)},
             {"lowest_regions", regions_json(analyzer, control)}};
 }
 
@@ -117,17 +99,6 @@ void print_statistics(const Json& statistics) {
     print_table({"sensitive against neutral", "KS D", "log10 p", "Cohen's d", "Cliff's delta"},
                 rows);
     rows.clear();
-    for (const auto& [name, push] : statistics["objectives"].items())
-        rows.push_back({name, fixed(push["push"], 1), fixed(push["push_sensitive"], 1),
-                        percent(push["sensitive_share"])});
-    std::printf("\n");
-    print_table({"push of one step", "total", "on sensitive", "share"}, rows);
-    rows.clear();
-    for (const auto& [name, push] : statistics["objectives"]["cuset"]["push_by_kind"].items())
-        rows.push_back({name, fixed(push, 1)});
-    std::printf("\n");
-    print_table({"cuset's push by kind", "push"}, rows);
-    rows.clear();
     for (const Json& region : statistics["lowest_regions"])
         rows.push_back({region["id"], fixed(region["mean_confidence"]),
                         std::to_string(region["tokens"].get<int>()), region["text"]});
@@ -135,19 +106,26 @@ void print_statistics(const Json& statistics) {
     print_table({"lowest statements", "mean c", "tokens", "text"}, rows);
 }
 
-std::vector<std::int64_t> filtered_samples(const CorpusAnalyzer& analyzer,
+std::vector<std::int64_t> filtered_samples(const CorpusAnalyzer& analyzer, const SampleNotes& notes,
                                            const std::string& expression) {
     const SampleFilter filter = SampleFilter::parse(expression, SampleFields::names());
-    return matching_samples(SampleFields(analyzer), filter, analyzer.scores()->sample_count());
+    const ScoreSet& scores = *analyzer.scores();
+    return matching_samples(SampleFields(analyzer), filter, scores.sample_count(),
+                            [&](std::int64_t n) -> SampleMarks {
+                                const SampleNote* note = notes.find(scores.id(n));
+                                if (!note)
+                                    return {};
+                                return {note->tags, note->quarantined, !note->text.empty()};
+                            });
 }
 
-void export_to(const std::string& path, const std::string& format, const CorpusAnalyzer& analyzer,
-               const std::vector<std::int64_t>& samples, RunControl& control) {
-    const ExportFormat form =
-        format == "segments" ? ExportFormat::segments : ExportFormat::messages;
+void export_to(const std::string& path, ExportFormat format, const CorpusAnalyzer& analyzer,
+               const std::vector<std::int64_t>& samples, const SampleNotes& notes,
+               RunControl& control) {
     AtomicFile file(path == "-" ? "/dev/stdout" : path);
     export_samples(
-        analyzer, samples, form, [&](std::string_view line) { file.write(line); }, control);
+        analyzer, samples, format, notes, [&](std::string_view line) { file.write(line); },
+        control);
     file.commit();
 }
 

@@ -10,7 +10,8 @@ namespace cuset::cli {
 void add_model_commands(CLI::App& program); // info, models, tokenize, template, doctor
 void add_regions_command(CLI::App& program); // regions
 void add_score_commands(CLI::App& program); // score, generate
-void add_analysis_commands(CLI::App& program); // analyze, sweep, compare
+void add_analysis_commands(CLI::App& program); // analyze, compare
+void add_sweep_command(CLI::App& program); // sweep
 void add_report_command(CLI::App& program); // report
 void add_train_commands(CLI::App& program); // train, runs, merge
 

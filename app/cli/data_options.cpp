@@ -1,5 +1,6 @@
 #include "app/cli/data_options.h"
 
+#include <cmath>
 #include <cstdio>
 #include <iostream>
 #include <iterator>
@@ -10,6 +11,20 @@
 #include "core/model/label_file.h"
 
 namespace cuset::cli {
+namespace {
+
+// CLI::PositiveNumber names the whole range of a double.
+CLI::Validator above_zero() {
+    return {[](std::string& text) {
+                double value = 0;
+                return CLI::detail::lexical_cast(text, value) && value > 0 && std::isfinite(value)
+                    ? std::string()
+                    : "is " + text + ", needs a number above 0";
+            },
+            "above 0"};
+}
+
+} // namespace
 
 void add_session_options(CLI::App& command, SessionOptions& options) {
     command.add_option("--device", options.device, "auto, cpu, cuda or cuda:N")
@@ -59,11 +74,15 @@ void add_mask_options(CLI::App& command, MaskSettings& settings) {
         ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str();
     command.add_option("--lambda", settings.lambda, "weight of CUDA tokens in Eq. 3, above 0")
-        ->check(CLI::PositiveNumber)
+        ->check(above_zero())
         ->capture_default_str();
     command.add_option("--window", settings.window, "window length l of Eq. 5, in tokens")
         ->check(CLI::Range(1, 1 << 24))
         ->capture_default_str();
+    add_mask_switches(command, settings);
+}
+
+void add_mask_switches(CLI::App& command, MaskSettings& settings) {
     command.add_flag("!--no-confidence-mask", settings.confidence_mask, "switch off Eq. 2");
     command.add_flag("!--no-cuda-mask", settings.cuda_mask, "switch off Eq. 3");
     command.add_flag("!--no-region-weight", settings.region_weight,

@@ -23,6 +23,8 @@ void add_prompt_options(CLI::App& command, PromptOptions& options);
 void add_response_option(CLI::App& command, ResponseChoice& choice);
 // --tau --lambda --window and the switches
 void add_mask_options(CLI::App& command, MaskSettings& settings);
+// The switches alone.
+void add_mask_switches(CLI::App& command, MaskSettings& settings);
 // --prompt-field --response-field --prompt --strict
 void add_read_options(CLI::App& command, ReadOptions& options);
 

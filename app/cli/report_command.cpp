@@ -8,18 +8,17 @@
 #include "app/cli/data_options.h"
 #include "app/cli/files.h"
 #include "app/cli/progress.h"
+#include "app/cli/scored_data.h"
 #include "core/analysis/corpus_summary.h"
 #include "core/base/message.h"
 #include "core/io/atomic_file.h"
-#include "core/model/label_file.h"
 #include "core/report/report.h"
 
 namespace cuset::cli {
 namespace {
 
 struct ReportCommand {
-    std::string scores;
-    std::string labels;
+    ScoredDataOptions data;
     std::string output;
     MaskSettings settings;
     std::int32_t low_window = 64;
@@ -27,17 +26,16 @@ struct ReportCommand {
 };
 
 void run_report(const ReportCommand& options) {
-    refuse_overwriting(options.output, {options.scores, options.labels});
+    refuse_overwriting(options.output,
+                       {options.data.scores, options.data.labels, options.data.notes});
     CommandRun run;
-    CorpusAnalyzer analyzer(corrected_scores(read_scores(options.scores),
-                                             read_labels(options.labels, {options.scores})),
-                            run.control());
+    CorpusAnalyzer analyzer(read_scored_data(options.data).scores, run.control());
     analyzer.set_low_confidence_window(options.low_window);
     analyzer.update(options.settings);
     ReportOptions report = options.report;
     report.program = "cuset " CUSET_VERSION;
     // Only the name: a page that is passed on should not tell where its maker keeps files.
-    report.source = std::filesystem::path(options.scores).filename().string();
+    report.source = std::filesystem::path(options.data.scores).filename().string();
     const std::string page = render_report(analyzer, report, run.control());
     run.finish();
     if (options.output == "-")
@@ -55,10 +53,9 @@ void add_report_command(CLI::App& program) {
     auto options = std::make_shared<ReportCommand>();
     CLI::App* command = program.add_subcommand(
         "report", "one self-contained page: charts, tables, coloured samples");
-    command->add_option("SCORES", options->scores, "score file")->required();
+    add_scored_data_options(*command, options->data);
     command->add_option("-o,--output", options->output, "FILE.html, or - for standard output")
         ->required();
-    add_label_option(*command, options->labels);
     add_mask_options(*command, options->settings);
     command
         ->add_option("--low-window", options->low_window,

@@ -98,6 +98,81 @@ class MainJob(Process):
         self.assertEqual(same["all"]["confidence"], 0)
         self.assertEqual(same["warnings"], [])
 
+    def test_sweep_surface_figure_and_files(self):
+        _, out = self.score()
+        plane = json.loads(run("sweep", out, "--tau", "0.1,0.5,0.9", "--lambda", "1,2", "--window", "16", "--figure",
+                               "push_sensitive", "--json").stdout)
+        self.assertEqual(plane["x"], {"axis": "tau", "values": [0.1, 0.5, 0.9]})
+        self.assertEqual(plane["held"], {"axis": "window", "value": 16.0})
+        self.assertEqual([len(row) for row in plane["values"]], [3, 3])
+        points = self.folder / "points.csv"
+        result = run("sweep", out, "--surface", "-o", points)
+        self.assertEqual((result.returncode, result.stdout), (OK, b""), result.stderr.decode())
+        lines = points.read_text().splitlines()
+        self.assertEqual(len(lines), 1 + 11 * 6 * 7)
+        self.assertTrue(lines[0].startswith("tau,lambda,window,supervised_share,supervised_cuda_share"))
+        rows = json.loads(run("sweep", out, "--tau", "0.1,0.5", "--lambda", "1", "--window", "16", "--no-cuda-mask",
+                              "--json").stdout)
+        self.assertEqual(rows[0]["mean_mask"], rows[0]["confident_share"])
+        self.assert_refused(run("sweep", out, "--figure", "mean_weight"), USAGE, "single value")
+        self.assert_refused(run("sweep", out, "-o", self.folder / "x.txt"), USAGE, ".csv or .json")
+        self.assert_refused(run("sweep", out, "--lambda", "0"), BAD_INPUT, "lambda")
+
+    def test_objectives_push_by_kind_sample_and_token(self):
+        _, out = self.score(MODEL, self.samples(KERNEL, "int x;\n"))
+        pushes = json.loads(run("analyze", out, "--objectives", "--json").stdout)["objectives"]
+        self.assertEqual(list(pushes), ["sft", "dft", "eaft", "asft", "profit", "cuset"])
+        rows = run("analyze", out, "--objectives", "--per-sample", "-o", "-").stdout.decode().splitlines()
+        columns = rows[0].split(",")
+        for name in pushes:
+            column = columns.index("push_" + name)
+            self.assertAlmostEqual(sum(float(row.split(",")[column]) for row in rows[1:]), pushes[name]["push"], places=4)
+        one = rows[1].split(",")[0]
+        weights = json.loads(run("analyze", out, "--token-weights", one, "--json").stdout)
+        for name, own in weights["objectives"].items():
+            push = sum(w * (1 - c) for w, c in zip(own["weights"], weights["confidence"]))
+            self.assertAlmostEqual(push, own["push"], places=4)
+        table = run("analyze", out, "--token-weights", one).stdout.decode().splitlines()
+        self.assertEqual(table[0], "token,begin,end,confidence,sft,dft,eaft,asft,profit,cuset")
+        self.assertEqual(len(table), 1 + len(weights["confidence"]))
+        self.assert_refused(run("analyze", out, "--token-weights", "nobody"), BAD_INPUT, "nobody")
+        self.assertIn(b"share of push by kind", run("analyze", out, "--objectives").stdout)
+
+    def notes(self, out, *quarantined, leave_out=False):
+        beside = out.with_name(out.name.replace(".scores.safetensors", ".notes.json"))
+        beside.write_text(json.dumps({"format": "cuset-notes", "format_version": 1, "leave_out_quarantined": leave_out,
+                                      "samples": [{"id": i, "tags": ["race"], "quarantined": True} for i in quarantined]}))
+        return beside
+
+    def test_notes_beside_the_scores_are_honoured(self):
+        data = self.file("d.jsonl", "".join(json.dumps({"id": i, "prompt": "p", "response": KERNEL}) + "\n" for i in "abc"))
+        _, out = self.score(MODEL, data)
+        beside = self.notes(out, "b")
+        count = lambda *options: json.loads(run("analyze", out, "--json", *options).stdout)["samples"]
+        self.assertEqual(count(), 3)
+        self.assertEqual(count("--quarantined", "leave-out"), 2)
+        self.notes(out, "b", leave_out=True)
+        left = run("analyze", out, "--json")
+        self.assertEqual(json.loads(left.stdout)["samples"], 2)
+        self.assertIn(b"1 quarantined sample left out", left.stderr)
+        self.assertEqual(count("--quarantined", "keep"), 3)
+        chosen = self.folder / "chosen.jsonl"
+        result = run("analyze", out, "--quarantined", "keep", "--filter", 'tag = "race" and quarantined', "--export", chosen,
+                     "--export-format", "data")
+        self.assertEqual(result.returncode, OK, result.stderr.decode())
+        self.assertEqual([json.loads(line)["id"] for line in chosen.read_text().splitlines()], ["b"])
+        again = self.folder / "again.scores.safetensors"
+        self.assertEqual(run("score", MODEL, chosen, "-o", again).returncode, OK, "the exported data are data")
+        beside.write_text("{")
+        self.assert_refused(run("analyze", out), BAD_INPUT, beside.name)
+
+    def test_an_unknown_command_is_named(self):
+        self.assert_refused(run("bogus"), USAGE, '"bogus"')
+        self.assert_refused(run("analyse"), USAGE, 'perhaps "analyze"')
+        refused = run("analyze", "x", "--lambda", "-1")
+        self.assert_refused(refused, USAGE, "above 0")
+        self.assertNotIn(b"e-308", refused.stderr)
+
     def test_tokenize_covers_the_text_without_gaps(self):
         text = "// größe 🧮\r\n\tint x = 1234;\n"
         out = json.loads(run("tokenize", MODEL, "-", "--json", stdin=text.encode()).stdout)
