@@ -217,6 +217,13 @@ void HeatMapChart::paintChart(QPainter& painter) const {
         paintFrame(painter, cursor_, palette().color(QPalette::Highlight));
 }
 
+// The cell under the pointer, else the one that the keys are on.
+void HeatMapChart::addMenuActions(QMenu& menu) {
+    const Cell cell = hovered_.column >= 0 ? hovered_ : cursor_;
+    if (cell.column >= 0)
+        emit cellMenuRequested(&menu, cell.column, cell.row);
+}
+
 void HeatMapChart::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     paintChart(painter);

@@ -35,10 +35,13 @@ public:
 
 signals:
     void cellClicked(int column, int row);
+    // The context menu over a cell is about to open: actions may be added.
+    void cellMenuRequested(QMenu* menu, int column, int row);
 
 protected:
     void styleChanged() override { update(); }
     QString tooltipAt(const QPointF& position) const override;
+    void addMenuActions(QMenu& menu) override;
     void paintEvent(QPaintEvent* event) override;
     void mousePressEvent(QMouseEvent* event) override;
     void mouseMoveEvent(QMouseEvent* event) override;

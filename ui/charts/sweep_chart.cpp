@@ -17,15 +17,7 @@ namespace {
 using Axis = SweepChart::Axis;
 
 double valueOf(const MaskSettings& settings, Axis axis) {
-    switch (axis) {
-    case Axis::tau:
-        return settings.tau;
-    case Axis::lambda:
-        return settings.lambda;
-    case Axis::window:
-        break;
-    }
-    return settings.window;
+    return axis_value(settings, static_cast<SweepAxis>(axis));
 }
 
 std::array<double, 4> figuresOf(const SweepPoint& point) {
@@ -44,20 +36,13 @@ QString axisSign(Axis axis) {
                                : QStringLiteral("l");
 }
 
-// How far apart two settings are on the scale the axis is drawn in.
-double distance(const MaskSettings& a, const MaskSettings& b, Axis axis) {
-    const double first = valueOf(a, axis);
-    const double second = valueOf(b, axis);
-    return axis == Axis::tau ? std::abs(first - second)
-                             : std::abs(std::log2(first) - std::log2(second));
-}
-
 // Keeps the points whose value on `axis` is the one nearest to `current`.
 void keepNearest(std::vector<SweepPoint>& points, const MaskSettings& current, Axis axis) {
     if (points.empty())
         return;
     const auto closer = [&](const SweepPoint& a, const SweepPoint& b) {
-        return distance(a.settings, current, axis) < distance(b.settings, current, axis);
+        const auto on = static_cast<SweepAxis>(axis);
+        return axis_distance(a.settings, current, on) < axis_distance(b.settings, current, on);
     };
     const double kept =
         valueOf(std::min_element(points.begin(), points.end(), closer)->settings, axis);

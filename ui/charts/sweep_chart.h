@@ -16,7 +16,7 @@ class SweepChart : public PlotPanel {
     Q_OBJECT
 
 public:
-    enum class Axis { tau, lambda, window };
+    enum class Axis { tau, lambda, window }; // as SweepAxis
     Q_ENUM(Axis)
 
     explicit SweepChart(QWidget* parent = nullptr);
