@@ -49,6 +49,20 @@ TEST(ColorScale, TextKeepsItsContrastOnEveryTokenColour) {
     }
 }
 
+// Cividis begins almost as dark as the dark paper: low values would not be seen on it.
+TEST(ColorScale, LowValuesStandOutFromDarkPaper) {
+    const QColor paper = darkPalette().color(QPalette::Base);
+    const auto texts = CudaLexer::textColors(darkPalette());
+    for (const ColorMap map : {ColorMap::Cividis, ColorMap::Viridis}) {
+        const double strength = readableStrength(map, paper, texts, 0.62);
+        ColorScale scale(map, 0, 1);
+        scale.setPaper(paper, strength);
+        EXPECT_GT(contrastRatio(scale.colorAt(0), paper),
+                  contrastRatio(mixed(mapColor(map, 0), paper, strength), paper) + 0.05);
+        EXPECT_GT(scale.colorAt(0).blue() - paper.blue(), 30) << "a clear blue, no other grey";
+    }
+}
+
 TEST(ColorScale, KindsAreReadableAndDifferent) {
     for (const QPalette& palette : {lightPalette(), darkPalette()})
         for (int a = 0; a < sensitive_kind_count; ++a) {

@@ -39,6 +39,24 @@ double luminance(const QColor& color) {
         + 0.0722 * linear(color.blueF());
 }
 
+bool isDarkPaper(const QColor& paper) {
+    return luminance(paper) < 0.18;
+}
+
+// A map's colour for dark paper: at least this bright, of the same hue.
+QColor lifted(const QColor& color) {
+    constexpr float least = 0.72f; // of the brightest channel
+    float hue, saturation, value;
+    color.getHsvF(&hue, &saturation, &value);
+    return value >= least ? color : QColor::fromHsvF(std::max(hue, 0.0f), saturation, least);
+}
+
+// As a scale paints it.
+QColor overPaper(ColorMap map, double position, const QColor& paper, double strength, bool onDark) {
+    const QColor color = mapColor(map, position);
+    return mixed(onDark ? lifted(color) : color, paper, strength);
+}
+
 } // namespace
 
 QColor mapColor(ColorMap map, double position) {
@@ -128,6 +146,7 @@ ColorScale::ColorScale(ColorMap map, double low, double high)
 void ColorScale::setPaper(const QColor& paper, double strength) {
     paper_ = paper;
     strength_ = strength;
+    onDark_ = isDarkPaper(paper);
 }
 
 QColor ColorScale::color(double value) const {
@@ -135,7 +154,7 @@ QColor ColorScale::color(double value) const {
 }
 
 QColor ColorScale::colorAt(double position) const {
-    return mixed(mapColor(map_, position), paper_, strength_);
+    return overPaper(map_, position, paper_, strength_, onDark_);
 }
 
 std::vector<double> ColorScale::ticks(int count) const {
@@ -156,7 +175,8 @@ double readableStrength(ColorMap map, const QColor& paper, const std::vector<QCo
     for (double strength = wanted; strength > 0.02; strength -= 0.02) {
         bool readable = true;
         for (int step = 0; readable && step <= 32; ++step) {
-            const QColor background = mixed(mapColor(map, step / 32.0), paper, strength);
+            const QColor background =
+                overPaper(map, step / 32.0, paper, strength, isDarkPaper(paper));
             readable = std::all_of(texts.begin(), texts.end(), [&](const QColor& text) {
                 return contrastRatio(text, background) >= 4.5;
             });

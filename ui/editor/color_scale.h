@@ -53,7 +53,8 @@ public:
     ColorScale() = default;
     ColorScale(ColorMap map, double low, double high);
 
-    // How strongly colours lie over the paper: `strength` in [0, 1] of the map over `paper`.
+    // How strongly colours lie over the paper: `strength` in [0, 1] of the map over `paper`. On
+    // dark paper the map's dark end is lifted, since it would be lost there.
     void setPaper(const QColor& paper, double strength);
     QColor color(double value) const; // clamped to the range
     QColor colorAt(double position) const; // position in [0, 1]
@@ -66,6 +67,7 @@ private:
     ColorMap map_ = ColorMap::Cividis;
     double low_ = 0;
     double high_ = 1;
+    bool onDark_ = false;
     QColor paper_ = Qt::white;
     double strength_ = 1;
 };
