@@ -1,4 +1,7 @@
 #include <QAbstractItemModelTester>
+#include <QFile>
+#include <QFont>
+#include <QTemporaryDir>
 
 #include <gtest/gtest.h>
 
@@ -48,8 +51,9 @@ protected:
     SelectionState selection;
     AnalysisState analysis{&workspace, &mask, &selection, &pool};
     KindFigures kinds{&analysis, &mask, &selection, &pool};
-    SampleTableModel model{&workspace, &analysis, &kinds};
-    SampleFilterProxy proxy{&workspace, &analysis};
+    NoteState notes{mask.undoStack()};
+    SampleTableModel model{&workspace, &analysis, &kinds, &notes};
+    SampleFilterProxy proxy{&workspace, &analysis, &notes};
     QAbstractItemModelTester modelTester{&model,
                                          QAbstractItemModelTester::FailureReportingMode::Fatal};
     QAbstractItemModelTester proxyTester{&proxy,
@@ -139,7 +143,7 @@ TEST_F(SampleTable, FiltersByWordsAndExpressions) {
 
 TEST_F(SampleTable, FilterFieldWaitsAndShowsItsError) {
     openScores({scoredSample("a", "", kernelText()), scoredSample("b", "", "x y")});
-    DatasetPanel panel(&workspace, &analysis, &selection, &kinds);
+    DatasetPanel panel(&workspace, &analysis, &selection, &kinds, &notes);
     panel.filterField()->setText(QStringLiteral("tokens >"));
     EXPECT_TRUE(panel.filterError().isEmpty()) << "not before a rest";
     ASSERT_TRUE(waitFor([&] { return panel.isSettled(); }));
@@ -154,7 +158,7 @@ TEST_F(SampleTable, FilterFieldWaitsAndShowsItsError) {
 // Once thresholds rest, an expression is asked again.
 TEST_F(SampleTable, ExpressionsFollowThresholds) {
     openScores({scoredSample("a", "", kernelText())});
-    DatasetPanel panel(&workspace, &analysis, &selection, &kinds);
+    DatasetPanel panel(&workspace, &analysis, &selection, &kinds, &notes);
     panel.filterField()->setText(QStringLiteral("confident > 99%"));
     ASSERT_TRUE(waitFor([&] { return panel.isSettled(); }));
     EXPECT_EQ(panel.table()->model()->rowCount(), 0);
@@ -164,7 +168,7 @@ TEST_F(SampleTable, ExpressionsFollowThresholds) {
 
 TEST_F(SampleTable, PickedKindsAreCounted) {
     openScores({scoredSample("a", "", kernelText()), scoredSample("b", "", "x y")});
-    DatasetPanel panel(&workspace, &analysis, &selection, &kinds);
+    DatasetPanel panel(&workspace, &analysis, &selection, &kinds, &notes);
     EXPECT_TRUE(panel.table()->isColumnHidden(SampleTableModel::Picked));
     selection.setKinds(kind_bit(SensitiveKind::thread_index));
     ASSERT_TRUE(waitFor([&] { return kinds.isSettled(); }));
@@ -192,7 +196,7 @@ TEST_F(SampleTable, SortsByNumbersNotByText) {
 TEST_F(SampleTable, PanelAndSelectionFollowEachOther) {
     openScores(
         {scoredSample("a", "", "x"), scoredSample("b", "", "y"), scoredSample("c", "", "z")});
-    DatasetPanel panel(&workspace, &analysis, &selection, &kinds);
+    DatasetPanel panel(&workspace, &analysis, &selection, &kinds, &notes);
     selection.setSample(1);
     EXPECT_EQ(panel.table()->currentIndex().row(), 1);
     EXPECT_TRUE(panel.step(1));
@@ -200,6 +204,137 @@ TEST_F(SampleTable, PanelAndSelectionFollowEachOther) {
     EXPECT_FALSE(panel.step(1));
     panel.table()->sortByColumn(SampleTableModel::Id, Qt::DescendingOrder);
     EXPECT_EQ(selection.sample(), 2) << "sorting moves rows, not the selection";
+}
+
+TEST_F(SampleTable, TagsAndNotesAreEditedInPlaceAndUndone) {
+    const QTemporaryDir folder;
+    openDataset();
+    notes.open({folder.filePath(QStringLiteral("d.notes.json")), {}, {}});
+    const QModelIndex tags = model.index(0, SampleTableModel::Tags);
+    EXPECT_TRUE(tags.flags() & Qt::ItemIsEditable);
+    EXPECT_FALSE(model.index(0, SampleTableModel::Weight).flags() & Qt::ItemIsEditable);
+    EXPECT_TRUE(model.setData(tags, QStringLiteral(" race, slow ,race"), Qt::EditRole));
+    EXPECT_EQ(tags.data().toString(), QStringLiteral("race, slow"));
+    EXPECT_TRUE(model.setData(model.index(1, SampleTableModel::Note), QStringLiteral("<b>bold</b>"),
+                              Qt::EditRole));
+    EXPECT_FALSE(model.setData(model.index(0, SampleTableModel::Weight), 1, Qt::EditRole));
+    const OpenedNotes saved = NoteState::read(notes.path());
+    ASSERT_NE(saved.notes.find("alpha"), nullptr) << "saved at once";
+    EXPECT_EQ(saved.notes.find("beta")->text, "<b>bold</b>");
+    EXPECT_FALSE(model.index(1, SampleTableModel::Note)
+                     .data(Qt::ToolTipRole)
+                     .toString()
+                     .contains(QStringLiteral("<b>")))
+        << "text, never markup";
+    mask.undoStack()->undo();
+    mask.undoStack()->undo();
+    EXPECT_TRUE(tags.data().toString().isEmpty());
+    EXPECT_TRUE(NoteState::read(notes.path()).notes.notes.empty());
+}
+
+TEST_F(SampleTable, FiltersByTagsAndQuarantineAlsoUnscored) {
+    const QTemporaryDir folder;
+    openDataset();
+    notes.open({folder.filePath(QStringLiteral("d.notes.json")), {}, {}});
+    notes.addTag({QStringLiteral("alpha"), QStringLiteral("gamma")}, QStringLiteral("race"));
+    notes.setText(QStringLiteral("beta"), QStringLiteral("zebra"));
+    notes.setQuarantined({QStringLiteral("gamma")}, true);
+    const auto filtered = [this](const char* text) {
+        EXPECT_EQ(proxy.setFilterText(QString::fromLatin1(text)), QString());
+        return ids();
+    };
+    EXPECT_EQ(filtered("tag == \"race\"").size(), 2);
+    EXPECT_EQ(filtered("tag = \"race\" and not quarantined"), QStringList{QStringLiteral("alpha")});
+    EXPECT_EQ(filtered("quarantined"), QStringList{QStringLiteral("gamma")});
+    EXPECT_EQ(filtered("not quarantined").size(), 2);
+    EXPECT_EQ(filtered("zebra"), QStringList{QStringLiteral("beta")}) << "words look into notes";
+    EXPECT_EQ(filtered("noted"), QStringList{QStringLiteral("beta")});
+    EXPECT_TRUE(filtered("quarantined and tokens > 0").isEmpty()) << "nothing is scored";
+}
+
+TEST_F(SampleTable, QuarantinedSamplesAreStruckOutAndCountWhenTheUserSaysSo) {
+    const QTemporaryDir folder;
+    openScores({scoredSample("a", "", kernelText()), scoredSample("b", "", "x y"),
+                scoredSample("c", "", "int main() { return 0; }")});
+    notes.open({folder.filePath(QStringLiteral("d.notes.json")), {}, {}});
+    const std::int64_t all = analysis.corpus()->analyzer.summary().tokens;
+    const auto tokens = [&](int row) {
+        return model.index(row, SampleTableModel::Tokens).data(SampleTableModel::sortRole).toInt();
+    };
+    const int second = tokens(1), third = tokens(2);
+    notes.setQuarantined({QStringLiteral("b")}, true);
+    EXPECT_TRUE(model.index(1, 0).data(Qt::FontRole).value<QFont>().strikeOut());
+    EXPECT_FALSE(model.index(0, 0).data(Qt::FontRole).value<QFont>().strikeOut());
+    EXPECT_TRUE(notes.leftOut().empty()) << "not before the user says so";
+    notes.setLeaveOutQuarantined(true);
+    analysis.leaveOut(notes.leftOut());
+    ASSERT_TRUE(waitFor([this] { return analysis.isSettled() && kinds.isSettled(); }));
+    EXPECT_EQ(analysis.corpus()->analyzer.summary().samples, 2);
+    EXPECT_EQ(analysis.corpus()->analyzer.summary().tokens, all - second);
+    EXPECT_EQ(analysis.sample(1), nullptr);
+    EXPECT_EQ(tokens(2), third) << "rows keep their own figures";
+    EXPECT_EQ(analysis.rowOf(1), 2);
+    EXPECT_EQ(analysis.corpusIndex(2), 1);
+    selection.setSample(1);
+    EXPECT_NE(analysis.figures(), nullptr) << "it can still be looked at";
+    mask.undoStack()->undo();
+    analysis.leaveOut(notes.leftOut());
+    ASSERT_TRUE(waitFor([this] { return analysis.isSettled(); }));
+    EXPECT_EQ(analysis.corpus()->analyzer.summary().tokens, all);
+    notes.setQuarantined({QStringLiteral("a"), QStringLiteral("c")}, true);
+    notes.setLeaveOutQuarantined(true);
+    analysis.leaveOut(notes.leftOut());
+    ASSERT_TRUE(waitFor([this] { return analysis.isSettled(); }));
+    EXPECT_EQ(analysis.corpus()->analyzer.summary().samples, 0) << "nothing is left to count";
+}
+
+TEST_F(SampleTable, PushFollowsTheChosenObjective) {
+    openScores({scoredSample("a", "", kernelText())});
+    const auto push = [&] {
+        return model.index(0, SampleTableModel::Push).data(SampleTableModel::sortRole).toDouble();
+    };
+    const double cuset = push();
+    EXPECT_GT(cuset, 0);
+    selection.setObjective(TokenObjective::sft);
+    ASSERT_TRUE(waitFor([this] { return kinds.isSettled(); }));
+    double plain = 0;
+    for (const float c : analysis.figures() ? analysis.figures()->confidence()
+                                            : analysis.corpus()->analyzer.confidence())
+        plain += 1.0 - static_cast<double>(c);
+    EXPECT_NEAR(push(), plain, 1e-4);
+    EXPECT_NE(push(), cuset);
+}
+
+TEST_F(SampleTable, TheNameKeepsItsRoomInANarrowPanel) {
+    openScores({scoredSample("a_kernel_with_a_long_name_v2", "", "x")});
+    DatasetPanel panel(&workspace, &analysis, &selection, &kinds, &notes);
+    panel.resize(panel.fontMetrics().averageCharWidth() * 24, 300);
+    panel.show();
+    ASSERT_TRUE(waitFor([&] {
+        return panel.table()->columnWidth(SampleTableModel::Id)
+            >= panel.fontMetrics().averageCharWidth() * 18;
+    }));
+    EXPECT_EQ(panel.table()->textElideMode(), Qt::ElideMiddle);
+}
+
+TEST(NotesOfADamagedFile, AreNotOverwritten) {
+    const QTemporaryDir folder;
+    const QString path = folder.filePath(QStringLiteral("d.notes.json"));
+    QFile file(path);
+    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write("{\"format\": \"cuset-notes\"");
+    file.close();
+    QUndoStack undo;
+    NoteState notes(&undo);
+    QString said;
+    QObject::connect(&notes, &NoteState::failed, &notes, [&](const QString& text) { said = text; });
+    notes.open(NoteState::read(path));
+    notes.setQuarantined({QStringLiteral("a")}, true);
+    EXPECT_TRUE(said.contains(path)) << said.toStdString();
+    EXPECT_EQ(notes.find(QStringLiteral("a")), nullptr);
+    EXPECT_EQ(undo.count(), 0);
+    ASSERT_TRUE(file.open(QIODevice::ReadOnly));
+    EXPECT_EQ(file.readAll(), QByteArray("{\"format\": \"cuset-notes\""));
 }
 
 } // namespace

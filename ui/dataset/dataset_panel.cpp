@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include <QHeaderView>
+#include <QInputDialog>
+#include <QMenu>
 #include <QVBoxLayout>
 
 #include "ui/editor/color_scale.h"
@@ -16,16 +18,18 @@ constexpr int filterDelay = 200; // ms
 } // namespace
 
 DatasetPanel::DatasetPanel(Workspace* workspace, AnalysisState* analysis, SelectionState* selection,
-                           KindFigures* kinds, QWidget* parent)
+                           KindFigures* kinds, NoteState* notes, QWidget* parent)
     : QWidget(parent)
     , workspace_(workspace)
     , selection_(selection)
-    , model_(new SampleTableModel(workspace, analysis, kinds, this))
-    , proxy_(new SampleFilterProxy(workspace, analysis, this)) {
+    , notes_(notes)
+    , model_(new SampleTableModel(workspace, analysis, kinds, notes, this))
+    , proxy_(new SampleFilterProxy(workspace, analysis, notes, this)) {
     proxy_->setSourceModel(model_);
-    setWhatsThis(tr("All samples. Sort by any column; filter by words of the id, prompt or "
-                    "response, or by an expression such as difficulty > 0.7 and "
-                    "kind.shared_memory < 10%."));
+    setWhatsThis(tr("All samples. Sort by any column; filter by words of the id, prompt, response, "
+                    "tags or note, or by an expression such as difficulty > 0.7 and "
+                    "kind.shared_memory < 10%, tag = \"race\", or not quarantined. The header's "
+                    "menu chooses columns; a row's menu tags, quarantines and exports."));
     build();
     filterTimer_.setSingleShot(true);
     filterTimer_.setInterval(filterDelay);
@@ -39,6 +43,8 @@ DatasetPanel::DatasetPanel(Workspace* workspace, AnalysisState* analysis, Select
     };
     connect(analysis, &AnalysisState::corpusReset, this, again);
     connect(analysis, &AnalysisState::corpusChanged, this, again);
+    connect(notes_, &NoteState::changed, this, again);
+    connect(notes_, &NoteState::changed, this, &DatasetPanel::showTags);
     connect(selection_, &SelectionState::kindsChanged, this, &DatasetPanel::showKinds);
     connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
             [this](const QModelIndex& current) {
@@ -53,13 +59,14 @@ DatasetPanel::DatasetPanel(Workspace* workspace, AnalysisState* analysis, Select
 
 void DatasetPanel::build() {
     filter_ = new QLineEdit(this);
-    filter_->setPlaceholderText(tr("Filter: words, or difficulty > 0.7"));
+    filter_->setPlaceholderText(tr("Filter: words, difficulty > 0.7, tag = \"x\""));
     filter_->setClearButtonEnabled(true);
     filter_->setAccessibleName(tr("Filter samples"));
     filter_->setToolTip(plainToolTip(
-        tr("Words are looked for in id, prompt and response. An expression compares %1 with <, "
-           "<=, >, >=, = or !=, joined by and, or, not and brackets. Both, with a semicolon "
-           "between: softmax; w > 50%")
+        tr("Words are looked for in id, prompt, response, tags and note. An expression compares "
+           "%1 with <, <=, >, >=, = or !=, joined by and, or, not and brackets; tag = \"x\", "
+           "quarantined and noted are expressions too. Both, with a semicolon between: softmax; "
+           "w > 50%")
             .arg(SampleFilterProxy::fieldNames().join(QStringLiteral(", ")))));
     table_ = new QTableView(this);
     table_->setModel(proxy_);
@@ -67,8 +74,11 @@ void DatasetPanel::build() {
     table_->setSortingEnabled(true);
     table_->sortByColumn(-1, Qt::AscendingOrder);
     table_->setSelectionBehavior(QAbstractItemView::SelectRows);
-    table_->setSelectionMode(QAbstractItemView::SingleSelection);
-    table_->setEditTriggers(QAbstractItemView::NoEditTriggers);
+    table_->setSelectionMode(QAbstractItemView::ExtendedSelection);
+    table_->setEditTriggers(QAbstractItemView::DoubleClicked | QAbstractItemView::EditKeyPressed);
+    table_->setTextElideMode(Qt::ElideMiddle);
+    table_->setContextMenuPolicy(Qt::CustomContextMenu);
+    connect(table_, &QWidget::customContextMenuRequested, this, &DatasetPanel::showMenu);
     table_->setShowGrid(false);
     table_->setAlternatingRowColors(true);
     table_->setWordWrap(false);
@@ -106,23 +116,116 @@ void DatasetPanel::buildColumns() {
             model_->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
         const int text = std::max(metrics.horizontalAdvance(title),
                                   metrics.horizontalAdvance(QStringLiteral("0.00")));
-        header->resizeSection(column, text + metrics.height());
+        header->resizeSection(column, text + metrics.height() * 2 / 3);
     }
-    header->setSectionResizeMode(SampleTableModel::Id, QHeaderView::Stretch);
+    for (const int column : {SampleTableModel::Tags, SampleTableModel::Note})
+        header->resizeSection(column, metrics.height() * 8);
     for (const int column :
-         {SampleTableModel::Confident, SampleTableModel::MeanMask, SampleTableModel::LowestWindow,
-          SampleTableModel::Mean, SampleTableModel::Picked})
+         {SampleTableModel::Cuda, SampleTableModel::Confident, SampleTableModel::MeanMask,
+          SampleTableModel::LowestWindow, SampleTableModel::Mean, SampleTableModel::Picked,
+          SampleTableModel::Push, SampleTableModel::PushSensitive, SampleTableModel::Tags,
+          SampleTableModel::Note})
         table_->setColumnHidden(column, true);
     header->setContextMenuPolicy(Qt::ActionsContextMenu);
-    for (int column = 1; column < SampleTableModel::Picked; ++column) {
+    for (int column = 1; column < SampleTableModel::ColumnCount; ++column) {
+        if (column == SampleTableModel::Picked)
+            continue; // comes and goes with what is picked out
         auto* action = new QAction(
             model_->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString(), header);
         action->setCheckable(true);
         action->setChecked(!table_->isColumnHidden(column));
-        connect(action, &QAction::toggled, table_,
-                [this, column](bool on) { table_->setColumnHidden(column, !on); });
+        connect(action, &QAction::toggled, table_, [this, column](bool on) {
+            table_->setColumnHidden(column, !on);
+            fitIdColumn();
+        });
+        action->setData(column);
         header->addAction(action);
     }
+}
+
+// The name takes what the figures leave, but never less than a dozen letters: the table scrolls
+// then.
+void DatasetPanel::fitIdColumn() {
+    QHeaderView* header = table_->horizontalHeader();
+    int others = 0;
+    for (int column = 1; column < SampleTableModel::ColumnCount; ++column)
+        if (!table_->isColumnHidden(column))
+            others += header->sectionSize(column);
+    const int least = fontMetrics().averageCharWidth() * 18;
+    header->resizeSection(SampleTableModel::Id,
+                          std::max(least, table_->viewport()->width() - others));
+}
+
+void DatasetPanel::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    QMetaObject::invokeMethod(this, &DatasetPanel::fitIdColumn, Qt::QueuedConnection);
+}
+
+// The first tag brings its column; a person may hide it again.
+void DatasetPanel::showTags() {
+    if (notes_->allTags().empty())
+        return;
+    for (QAction* action : table_->horizontalHeader()->actions())
+        if (action->data().toInt() == SampleTableModel::Tags
+            && !action->property("seen").toBool()) {
+            action->setProperty("seen", true);
+            action->setChecked(true);
+        }
+}
+
+std::vector<int> DatasetPanel::shownRows() const {
+    std::vector<int> rows;
+    for (int row = 0; row < proxy_->rowCount(); ++row)
+        rows.push_back(proxy_->mapToSource(proxy_->index(row, 0)).row());
+    return rows;
+}
+
+std::vector<QString> DatasetPanel::chosenIds() const {
+    std::vector<QString> ids;
+    for (const QModelIndex& index : table_->selectionModel()->selectedRows())
+        ids.push_back(workspace_->sampleId(proxy_->mapToSource(index).row()));
+    if (ids.empty() && selection_->sample() >= 0
+        && selection_->sample() < workspace_->sampleCount())
+        ids.push_back(workspace_->sampleId(selection_->sample()));
+    return ids;
+}
+
+void DatasetPanel::toggleQuarantine() {
+    const std::vector<QString> ids = chosenIds();
+    const bool all = std::all_of(ids.begin(), ids.end(), [this](const QString& id) {
+        const SampleNote* note = notes_->find(id);
+        return note && note->quarantined;
+    });
+    if (!ids.empty())
+        notes_->setQuarantined(ids, !all);
+}
+
+void DatasetPanel::askForTag() {
+    const std::vector<QString> ids = chosenIds();
+    bool accepted = false;
+    const QString tag = QInputDialog::getText(this, tr("Add a tag"), tr("Tag:"), QLineEdit::Normal,
+                                              QString(), &accepted);
+    if (accepted)
+        notes_->addTag(ids, tag);
+}
+
+void DatasetPanel::showMenu(const QPoint& position) {
+    if (!table_->indexAt(position).isValid())
+        return;
+    QMenu menu(this);
+    menu.addAction(tr("&Quarantine or end it"), this, &DatasetPanel::toggleQuarantine);
+    QMenu* tags = menu.addMenu(tr("Add &tag"));
+    for (const std::string& tag : notes_->allTags()) {
+        const QString text = QString::fromStdString(tag);
+        tags->addAction(QString(text).replace(QLatin1Char('&'), QLatin1String("&&")), this,
+                        [this, text] { notes_->addTag(chosenIds(), text); });
+    }
+    if (!tags->isEmpty())
+        tags->addSeparator();
+    tags->addAction(tr("&New tag\u2026"), this, &DatasetPanel::askForTag);
+    menu.addSeparator();
+    menu.addAction(tr("&Export samples\u2026"), this, &DatasetPanel::exportRequested);
+    menu.exec(table_->viewport()->mapToGlobal(position));
 }
 
 void DatasetPanel::applyFilter() {
@@ -140,6 +243,7 @@ void DatasetPanel::applyFilter() {
 
 void DatasetPanel::showKinds() {
     table_->setColumnHidden(SampleTableModel::Picked, selection_->kinds() == 0);
+    fitIdColumn();
 }
 
 int DatasetPanel::neighbour(int row, int direction) const {
@@ -182,8 +286,9 @@ void DatasetPanel::showCount() {
         return;
     }
     const int shown = proxy_->rowCount();
-    const QString samples = shown == all ? tr("%n samples", nullptr, all)
-                                         : tr("%1 of %n samples", nullptr, all).arg(shown);
+    QString samples = all == 1 ? tr("1 sample") : tr("%1 samples").arg(all);
+    if (shown != all)
+        samples = tr("%1 of %2").arg(shown).arg(samples);
     count_->setText(tr("%1, %2 scored").arg(samples).arg(workspace_->scoredCount()));
 }
 

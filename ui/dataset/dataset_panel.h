@@ -1,6 +1,8 @@
 // DatasetPanel: the sample table with its filter.
 #pragma once
 
+#include <vector>
+
 #include <QLabel>
 #include <QLineEdit>
 #include <QTableView>
@@ -16,7 +18,7 @@ class DatasetPanel : public QWidget {
     Q_OBJECT
 public:
     DatasetPanel(Workspace* workspace, AnalysisState* analysis, SelectionState* selection,
-                 KindFigures* kinds, QWidget* parent = nullptr);
+                 KindFigures* kinds, NoteState* notes, QWidget* parent = nullptr);
 
     // The next or previous sample in the table's order; false at its end.
     bool step(int direction);
@@ -30,17 +32,34 @@ public:
     // What is wrong with the filter; "" if nothing is.
     QString filterError() const { return error_->text(); }
     bool isSettled() const { return !filterTimer_.isActive(); }
+    // Workspace rows that the filter lets pass, in the table's order.
+    std::vector<int> shownRows() const;
+    // Ids of the chosen rows, of the current one if none is.
+    std::vector<QString> chosenIds() const;
+    // Quarantine for the chosen rows, or its end if all of them are in it.
+    void toggleQuarantine();
+
+signals:
+    void exportRequested();
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     void build();
     void buildColumns();
     void applyFilter();
     void showKinds();
+    void showTags();
+    void fitIdColumn();
+    void showMenu(const QPoint& position);
+    void askForTag();
     void showSelection();
     void showCount();
 
     Workspace* workspace_;
     SelectionState* selection_;
+    NoteState* notes_;
     SampleTableModel* model_;
     SampleFilterProxy* proxy_;
     QLineEdit* filter_ = nullptr;

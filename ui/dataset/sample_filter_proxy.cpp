@@ -51,23 +51,28 @@ const Names& names() {
 
 } // namespace
 
-SampleFilterProxy::SampleFilterProxy(Workspace* workspace, AnalysisState* analysis, QObject* parent)
+SampleFilterProxy::SampleFilterProxy(Workspace* workspace, AnalysisState* analysis,
+                                     NoteState* notes, QObject* parent)
     : QSortFilterProxyModel(parent)
     , workspace_(workspace)
-    , analysis_(analysis) {
+    , analysis_(analysis)
+    , notes_(notes) {
     setSortRole(Model::sortRole);
     setDynamicSortFilter(false); // rows stay where they are while thresholds move
 }
 
 QStringList SampleFilterProxy::fieldNames() {
     QStringList list;
-    for (const std::string_view name : names().all)
+    std::vector<std::string_view> all = names().all;
+    all.insert(all.end(), SampleFilter::mark_names.begin(), SampleFilter::mark_names.end());
+    for (const std::string_view name : all)
         list += QString::fromLatin1(name.data(), static_cast<qsizetype>(name.size()));
     return list;
 }
 
 QString SampleFilterProxy::setFilterText(const QString& text) {
-    static const QRegularExpression comparison(QStringLiteral("[<>=]"));
+    static const QRegularExpression comparison(
+        QStringLiteral("[<>=]|^\\s*(not\\s+|!|\\()*\\s*(quarantined|noted)\\b"));
     static const QRegularExpression blanks(QStringLiteral("\\s+"));
     QStringList words;
     std::vector<SampleFilter> expressions;
@@ -88,22 +93,30 @@ QString SampleFilterProxy::setFilterText(const QString& text) {
     return {};
 }
 
+bool SampleFilterProxy::holds(int row) const {
+    std::vector<double> values;
+    if (const int index = analysis_->corpusIndex(row); index >= 0) {
+        const auto fields = analysis_->corpus()->fields.values(index);
+        values.assign(fields.begin(), fields.end());
+        for (const std::size_t field : names().fieldOfAlias)
+            values.push_back(fields[field]);
+    }
+    SampleMarks marks;
+    if (const SampleNote* note = notes_->find(workspace_->sampleId(row)))
+        marks = {note->tags, note->quarantined, !note->text.empty()};
+    return std::all_of(expressions_.begin(), expressions_.end(),
+                       [&](const SampleFilter& expression) {
+                           if (values.empty() && expression.uses_values())
+                               return false; // its figures are not known
+                           return expression.matches(values, marks);
+                       });
+}
+
 bool SampleFilterProxy::filterAcceptsRow(int row, const QModelIndex& parent) const {
     if (parent.isValid())
         return true;
-    if (!expressions_.empty()) {
-        const int index = workspace_->scoredIndex(row);
-        const CorpusAnalysis* corpus = analysis_->corpus();
-        if (!corpus || index < 0 || index >= corpus->analyzer.scores()->sample_count())
-            return false; // nothing is known of it
-        const auto values = corpus->fields.values(index);
-        std::vector<double> all(values.begin(), values.end());
-        for (const std::size_t field : names().fieldOfAlias)
-            all.push_back(values[field]);
-        for (const SampleFilter& expression : expressions_)
-            if (!expression.matches(all))
-                return false;
-    }
+    if (!expressions_.empty() && !holds(row))
+        return false;
     if (words_.isEmpty())
         return true;
     const QString text = sourceModel()->index(row, Model::Id).data(Model::textRole).toString();
@@ -117,7 +130,7 @@ bool SampleFilterProxy::lessThan(const QModelIndex& left, const QModelIndex& rig
     const QVariant b = right.data(Model::sortRole);
     if (!a.isValid() || !b.isValid())
         return !a.isValid() && b.isValid(); // unscored samples come first
-    if (left.column() == Model::Id)
+    if (left.column() == Model::Id || left.column() == Model::Tags || left.column() == Model::Note)
         return QString::localeAwareCompare(a.toString(), b.toString()) < 0;
     return a.toDouble() < b.toDouble();
 }

@@ -11,17 +11,20 @@
 
 #include "core/analysis/sample_filter.h"
 #include "ui/state/analysis_state.h"
+#include "ui/state/note_state.h"
 
 namespace cuset {
 
 class SampleFilterProxy : public QSortFilterProxyModel {
     Q_OBJECT
 public:
-    SampleFilterProxy(Workspace* workspace, AnalysisState* analysis, QObject* parent = nullptr);
+    SampleFilterProxy(Workspace* workspace, AnalysisState* analysis, NoteState* notes,
+                      QObject* parent = nullptr);
 
-    // Parts with semicolons between them, which must all hold. One with a comparison is an
-    // expression; words of any other match id, prompt and response without regard to case. Returns
-    // what is wrong; the filter stays as it was then. "" if all is well.
+    // Parts with semicolons between them, which must all hold. One with a comparison or the word
+    // quarantined or noted is an expression; words of any other match id, prompt, response, tags
+    // and note without regard to case. Returns what is wrong; the filter stays as it was then. ""
+    // if all is well.
     QString setFilterText(const QString& text);
     bool hasExpression() const { return !expressions_.empty(); }
     // The names that expressions may use, for the hint.
@@ -32,8 +35,11 @@ protected:
     bool lessThan(const QModelIndex& left, const QModelIndex& right) const override;
 
 private:
+    bool holds(int row) const; // of the expressions
+
     Workspace* workspace_;
     AnalysisState* analysis_;
+    NoteState* notes_;
     QStringList words_;
     std::vector<SampleFilter> expressions_;
 };

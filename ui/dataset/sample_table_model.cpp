@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include <QFont>
 #include <QGuiApplication>
 #include <QPalette>
 
@@ -39,6 +40,18 @@ constexpr std::array<ColumnText, SampleTableModel::ColumnCount> columnTexts{{
      QT_TRANSLATE_NOOP("SampleTable", "First token of the window with the lowest mean")},
     {QT_TRANSLATE_NOOP("SampleTable", "Picked"),
      QT_TRANSLATE_NOOP("SampleTable", "Tokens of the kinds that are chosen in the Regions panel")},
+    {QT_TRANSLATE_NOOP("SampleTable", "Push"),
+     QT_TRANSLATE_NOOP("SampleTable",
+                       "Push of one training step in this sample: the chosen objective's weight "
+                       "times 1 - c, summed over its tokens")},
+    {QT_TRANSLATE_NOOP("SampleTable", "Push S"),
+     QT_TRANSLATE_NOOP("SampleTable", "Share of that push on CUDA-sensitive tokens")},
+    {QT_TRANSLATE_NOOP("SampleTable", "Tags"),
+     QT_TRANSLATE_NOOP("SampleTable",
+                       "Tags, with commas between them; double click or F2 to change them. "
+                       "Filter with tag = \"name\"")},
+    {QT_TRANSLATE_NOOP("SampleTable", "Note"),
+     QT_TRANSLATE_NOOP("SampleTable", "Your note; double click or F2 to change it")},
 }};
 
 QString percent(double share) {
@@ -48,11 +61,12 @@ QString percent(double share) {
 } // namespace
 
 SampleTableModel::SampleTableModel(Workspace* workspace, AnalysisState* analysis,
-                                   KindFigures* kinds, QObject* parent)
+                                   KindFigures* kinds, NoteState* notes, QObject* parent)
     : QAbstractTableModel(parent)
     , workspace_(workspace)
     , analysis_(analysis)
     , kinds_(kinds)
+    , notes_(notes)
     , rows_(workspace->sampleCount()) {
     connect(workspace_, &Workspace::samplesReset, this, [this] {
         beginResetModel();
@@ -63,6 +77,11 @@ SampleTableModel::SampleTableModel(Workspace* workspace, AnalysisState* analysis
     connect(analysis_, &AnalysisState::corpusReset, this, &SampleTableModel::figuresChanged);
     connect(analysis_, &AnalysisState::corpusChanged, this, &SampleTableModel::figuresChanged);
     connect(kinds_, &KindFigures::selectionChanged, this, &SampleTableModel::figuresChanged);
+    connect(notes_, &NoteState::changed, this, &SampleTableModel::figuresChanged);
+    connect(kinds_, &KindFigures::changed, this, [this] {
+        if (rows_ > 0)
+            emit dataChanged(index(0, Push), index(rows_ - 1, PushSensitive));
+    });
 }
 
 void SampleTableModel::figuresChanged() {
@@ -81,6 +100,8 @@ int SampleTableModel::columnCount(const QModelIndex& parent) const {
 QVariant SampleTableModel::value(int row, int column) const {
     if (column == Id)
         return workspace_->sampleId(row);
+    if (column == Tags || column == Note)
+        return noted(row, column);
     const SampleSummary* summary = analysis_->sample(row);
     if (!summary)
         return {};
@@ -102,9 +123,81 @@ QVariant SampleTableModel::value(int row, int column) const {
     case MeanMask:
         return static_cast<double>(summary->mean_mask);
     case Picked:
-        return static_cast<qlonglong>(kinds_->selectedTokens(workspace_->scoredIndex(row)));
+        return static_cast<qlonglong>(kinds_->selectedTokens(analysis_->corpusIndex(row)));
+    case Push:
+    case PushSensitive: {
+        const PushTotals* push = kinds_->samplePush(analysis_->corpusIndex(row));
+        if (!push)
+            return {};
+        return column == Push ? push->total : push->sensitive_share();
+    }
     default:
         return summary->min_window_begin;
+    }
+}
+
+QVariant SampleTableModel::noted(int row, int column) const {
+    const SampleNote* note = notes_->find(workspace_->sampleId(row));
+    if (!note)
+        return QString();
+    return QString::fromStdString(column == Tags ? join_tags(note->tags) : note->text);
+}
+
+bool SampleTableModel::isQuarantined(int row) const {
+    const SampleNote* note = notes_->find(workspace_->sampleId(row));
+    return note && note->quarantined;
+}
+
+QString SampleTableModel::searchText(int row) const {
+    const std::string_view prompt = workspace_->prompt(row);
+    const std::string_view response = workspace_->response(row);
+    return workspace_->sampleId(row) + QLatin1Char('\n')
+        + QString::fromUtf8(prompt.data(), static_cast<qsizetype>(prompt.size()))
+        + QLatin1Char('\n')
+        + QString::fromUtf8(response.data(), static_cast<qsizetype>(response.size()))
+        + QLatin1Char('\n') + noted(row, Tags).toString() + QLatin1Char('\n')
+        + noted(row, Note).toString();
+}
+
+QString SampleTableModel::toolTip(int row, int column) const {
+    if (column == Note || column == Tags) {
+        const QString text = noted(row, column).toString();
+        return text.isEmpty() ? QString() : plainToolTip(text.left(2000));
+    }
+    if (column != Id)
+        return {};
+    QString text = visibleText(workspace_->sampleId(row).toStdString(), 200) + QLatin1Char('\n')
+        + visibleText(workspace_->prompt(row), 300);
+    if (isQuarantined(row))
+        text += QLatin1Char('\n')
+            + (notes_->notes().leave_out_quarantined
+                   ? tr("Quarantined: left out of all figures and of training.")
+                   : tr("Quarantined, but counted: see Analysis, Leave quarantined samples out."));
+    return plainToolTip(text);
+}
+
+QString SampleTableModel::shown(int row, int column) const {
+    const QVariant number = value(row, column);
+    switch (column) {
+    case Id:
+    case Tags:
+    case Note:
+        return visibleText(number.toString().toStdString(), 80);
+    case Kept:
+    case Cuda:
+    case Confident:
+    case PushSensitive:
+        return number.isValid() ? percent(number.toDouble()) : QStringLiteral("\u2013");
+    case Tokens:
+    case LowestWindow:
+    case Picked:
+        return number.isValid() ? QString::number(number.toLongLong()) : QStringLiteral("\u2013");
+    case Push:
+        return number.isValid() ? QString::number(number.toDouble(), 'f', 1)
+                                : QStringLiteral("\u2013");
+    default:
+        return number.isValid() ? QString::number(number.toDouble(), 'f', 2)
+                                : QStringLiteral("\u2013");
     }
 }
 
@@ -116,42 +209,52 @@ QVariant SampleTableModel::data(const QModelIndex& index, int role) const {
     switch (role) {
     case sortRole:
         return value(row, column);
-    case textRole: {
-        const std::string_view prompt = workspace_->prompt(row);
-        const std::string_view response = workspace_->response(row);
-        return workspace_->sampleId(row) + QLatin1Char('\n')
-            + QString::fromUtf8(prompt.data(), static_cast<qsizetype>(prompt.size()))
-            + QLatin1Char('\n')
-            + QString::fromUtf8(response.data(), static_cast<qsizetype>(response.size()));
-    }
-    case Qt::ForegroundRole: // samples without a token of the chosen kinds step back
-        if (!kinds_->density().x.empty()
-            && kinds_->selectedTokens(workspace_->scoredIndex(row)) == 0)
+    case textRole:
+        return searchText(row);
+    case Qt::EditRole:
+        return column == Tags || column == Note ? noted(row, column) : QVariant();
+    case Qt::FontRole:
+        if (column == Id && isQuarantined(row)) {
+            QFont font;
+            font.setStrikeOut(true);
+            return font;
+        }
+        return {};
+    case Qt::ForegroundRole: // quarantined samples and those without a chosen token step back
+        if (isQuarantined(row)
+            || (!kinds_->density().x.empty()
+                && kinds_->selectedTokens(analysis_->corpusIndex(row)) == 0))
             return QGuiApplication::palette().color(QPalette::PlaceholderText);
         return {};
     case Qt::TextAlignmentRole:
-        return column == Id ? QVariant(Qt::AlignLeft | Qt::AlignVCenter)
-                            : QVariant(Qt::AlignRight | Qt::AlignVCenter);
+        return column == Id || column == Tags || column == Note
+            ? QVariant(Qt::AlignLeft | Qt::AlignVCenter)
+            : QVariant(Qt::AlignRight | Qt::AlignVCenter);
     case Qt::ToolTipRole:
-        if (column == Id)
-            return plainToolTip(visibleText(workspace_->sampleId(row).toStdString(), 200)
-                                + QLatin1Char('\n') + visibleText(workspace_->prompt(row), 300));
-        return {};
-    case Qt::DisplayRole: {
-        const QVariant number = value(row, column);
-        if (column == Id)
-            return visibleText(number.toString().toStdString(), 80);
-        if (!number.isValid())
-            return QStringLiteral("\u2013");
-        if (column == Kept || column == Cuda || column == Confident)
-            return percent(number.toDouble());
-        if (column == Tokens || column == LowestWindow || column == Picked)
-            return QString::number(number.toLongLong());
-        return QString::number(number.toDouble(), 'f', 2);
-    }
+        return toolTip(row, column);
+    case Qt::DisplayRole:
+        return shown(row, column);
     default:
         return {};
     }
+}
+
+Qt::ItemFlags SampleTableModel::flags(const QModelIndex& index) const {
+    const Qt::ItemFlags flags = QAbstractTableModel::flags(index);
+    return index.column() == Tags || index.column() == Note ? flags | Qt::ItemIsEditable : flags;
+}
+
+bool SampleTableModel::setData(const QModelIndex& index, const QVariant& value, int role) {
+    if (!checkIndex(index, CheckIndexOption::IndexIsValid) || role != Qt::EditRole)
+        return false;
+    const QString id = workspace_->sampleId(index.row());
+    if (index.column() == Tags)
+        notes_->setTags(id, value.toString());
+    else if (index.column() == Note)
+        notes_->setText(id, value.toString());
+    else
+        return false;
+    return true;
 }
 
 QVariant SampleTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
@@ -163,8 +266,9 @@ QVariant SampleTableModel::headerData(int section, Qt::Orientation orientation, 
     if (role == Qt::ToolTipRole)
         return plainToolTip(QCoreApplication::translate("SampleTable", texts.explanation));
     if (role == Qt::TextAlignmentRole)
-        return section == Id ? QVariant(Qt::AlignLeft | Qt::AlignVCenter)
-                             : QVariant(Qt::AlignRight | Qt::AlignVCenter);
+        return section == Id || section == Tags || section == Note
+            ? QVariant(Qt::AlignLeft | Qt::AlignVCenter)
+            : QVariant(Qt::AlignRight | Qt::AlignVCenter);
     return {};
 }
 

@@ -5,6 +5,7 @@
 
 #include "ui/state/analysis_state.h"
 #include "ui/state/kind_figures.h"
+#include "ui/state/note_state.h"
 
 namespace cuset {
 
@@ -23,27 +24,40 @@ public:
         MeanMask,
         LowestWindow,
         Picked, // tokens of the kinds that are picked out
+        Push, // of the chosen objective, all of the sample
+        PushSensitive, // its share on sensitive tokens
+        Tags, // editable
+        Note, // editable
         ColumnCount
     };
     // The number or text behind a cell; invalid for an unscored sample.
     static constexpr int sortRole = Qt::UserRole;
-    static constexpr int textRole = Qt::UserRole + 1; // id, prompt and response, for the filter
+    // Id, prompt, response, tags and note, for the filter.
+    static constexpr int textRole = Qt::UserRole + 1;
 
     SampleTableModel(Workspace* workspace, AnalysisState* analysis, KindFigures* kinds,
-                     QObject* parent = nullptr);
+                     NoteState* notes, QObject* parent = nullptr);
 
     int rowCount(const QModelIndex& parent = {}) const override;
     int columnCount(const QModelIndex& parent = {}) const override;
     QVariant data(const QModelIndex& index, int role) const override;
     QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+    Qt::ItemFlags flags(const QModelIndex& index) const override;
+    bool setData(const QModelIndex& index, const QVariant& value, int role) override;
 
 private:
     QVariant value(int row, int column) const;
+    QVariant noted(int row, int column) const;
+    QString shown(int row, int column) const;
+    QString toolTip(int row, int column) const;
+    bool isQuarantined(int row) const;
+    QString searchText(int row) const;
     void figuresChanged();
 
     Workspace* workspace_;
     AnalysisState* analysis_;
     KindFigures* kinds_;
+    NoteState* notes_;
     int rows_ = 0;
 };
 

@@ -318,11 +318,14 @@ void EditorPanel::showLegend() {
     const QPalette colors = code_->palette();
     const double largestWeight =
         analysis_->corpus() ? analysis_->corpus()->analyzer.summary().weight.max : 1;
-    scale_ = colorScaleFor(colorBy_, map_, settings, largestWeight);
+    const TokenObjective objective = selection_->objective();
+    scale_ = colorScaleFor(colorBy_, map_, settings, largestWeight, objective);
     scale_.setPaper(
         colors.color(QPalette::Base),
         readableStrength(map_, colors.color(QPalette::Base), code_->textColors(), wantedStrength));
-    const ColorMode mode = colorMode(colorBy_);
+    ColorMode mode = colorMode(colorBy_);
+    if (colorBy_ == ColorBy::Push)
+        mode.unit = pushFormula(objective).section(QLatin1Char(','), 0, 0);
     legend_->setToolTip(plainToolTip(mode.explanation));
     kinds_->setVisible(colorBy_ != ColorBy::Region); // the legend names the kinds then
     std::vector<Legend::Swatch> swatches;

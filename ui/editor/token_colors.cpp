@@ -73,7 +73,7 @@ double tokenValue(const TokenFigures& figures, int t, ColorBy by) {
     case ColorBy::Weight:
         return figures.trainingWeight(t);
     case ColorBy::Push:
-        return figures.push(t);
+        return figures.objectivePush(t);
     case ColorBy::Window:
         return figures.masked().window_mean[index];
     case ColorBy::Entropy:
@@ -87,14 +87,17 @@ double tokenValue(const TokenFigures& figures, int t, ColorBy by) {
 }
 
 ColorScale colorScaleFor(ColorBy by, ColorMap map, const MaskSettings& settings,
-                         double largestWeight) {
+                         double largestWeight, TokenObjective objective) {
     const double most = (settings.confidence_mask || !settings.cuda_mask ? 1.0 : 0.0)
         + (settings.cuda_mask ? settings.lambda : 0.0);
     switch (by) {
     case ColorBy::Mask:
         return {map, 0, most};
-    case ColorBy::Weight:
     case ColorBy::Push:
+        if (objective != TokenObjective::cuset)
+            return {map, 0, 1};
+        [[fallthrough]];
+    case ColorBy::Weight:
         return {map, 0, most * (largestWeight > 0 ? largestWeight : 1)};
     case ColorBy::Entropy:
         return {map, 0, maxEntropyShown};
@@ -103,6 +106,24 @@ ColorScale colorScaleFor(ColorBy by, ColorMap map, const MaskSettings& settings,
     default:
         return {map, 0, 1};
     }
+}
+
+QString pushFormula(TokenObjective objective) {
+    switch (objective) {
+    case TokenObjective::sft:
+        return text("sft: 1 - c");
+    case TokenObjective::dft:
+        return text("dft: c (1 - c)");
+    case TokenObjective::asft:
+        return text("asft: c (1 - c), without its divergence from the base model");
+    case TokenObjective::eaft:
+        return text("eaft: H/ln 20 (1 - c)");
+    case TokenObjective::profit:
+        return text("profit: 1[c \u2265 0.1] (1 - c)");
+    case TokenObjective::cuset:
+        break;
+    }
+    return text("w M (1 - c)");
 }
 
 int leadingKind(LabelBits labels) {

@@ -30,7 +30,9 @@ double tokenValue(const TokenFigures& figures, int t, ColorBy by);
 // Its range for the legend. Entropy and rank are shown up to the values that still tell something;
 // what a sample's weight multiplies goes up to the largest weight of the corpus.
 ColorScale colorScaleFor(ColorBy by, ColorMap map, const MaskSettings& settings,
-                         double largestWeight);
+                         double largestWeight, TokenObjective objective = TokenObjective::cuset);
+// What push is under that objective: "dft: c (1 - c)".
+QString pushFormula(TokenObjective objective);
 
 // One opaque colour a token, [T]; an invalid colour leaves a token unpainted. The scale's paper and
 // strength decide how readable text on top stays.

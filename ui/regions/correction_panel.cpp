@@ -151,8 +151,9 @@ void CorrectionPanel::showState() {
     remove_->setEnabled(table_->selectionModel()->hasSelection());
     const int count = model_->rowCount();
     state_->setText(
-        count == 0 ? tr("None. Select code, then Edit > Mark selection as.")
-                   : tr("%n saved in %1", nullptr, count).arg(QDir(labels_->path()).dirName()));
+        count == 0
+            ? tr("None. Select code, then Edit > Mark selection as.")
+            : tr("%1 saved in %2").arg(QString::number(count), QDir(labels_->path()).dirName()));
     state_->setToolTip(plainToolTip(labels_->path()));
 }
 

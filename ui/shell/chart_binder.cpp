@@ -15,23 +15,20 @@ namespace {
 constexpr int barWindow = 64; // tokens zoomed into, the paper's window of section 3
 const QString sweepChannel = QStringLiteral("sweep");
 
-bool sameSwitches(const MaskSettings& a, const MaskSettings& b) {
-    return a.confidence_mask == b.confidence_mask && a.cuda_mask == b.cuda_mask
-        && a.region_weight == b.region_weight && a.whole_if_short == b.whole_if_short;
-}
+constexpr int histogramBins = 50;
 
-// The grid of the paper's sweeps, with the present values among them.
-SweepGrid gridAround(const MaskSettings& settings) {
-    SweepGrid grid;
-    const auto insert = [](auto& values, auto value) {
-        const auto at = std::lower_bound(values.begin(), values.end(), value);
-        if (at == values.end() || *at != value)
-            values.insert(at, value);
-    };
-    insert(grid.tau, settings.tau);
-    insert(grid.lambda, settings.lambda);
-    insert(grid.window, settings.window);
-    return grid;
+// Counts in equal bins of [0, 1]; the last one includes 1. `sorted` ascends.
+std::vector<std::int64_t> binCounts(std::span<const float> sorted) {
+    std::vector<std::int64_t> counts;
+    auto from = std::lower_bound(sorted.begin(), sorted.end(), 0.0f);
+    for (int bin = 1; bin <= histogramBins; ++bin) {
+        const float edge = static_cast<float>(bin) / histogramBins;
+        const auto to = bin == histogramBins ? std::upper_bound(from, sorted.end(), edge)
+                                             : std::lower_bound(from, sorted.end(), edge);
+        counts.push_back(to - from);
+        from = to;
+    }
+    return counts;
 }
 
 } // namespace
@@ -49,7 +46,8 @@ ChartBinder::ChartBinder(AnalysisState* analysis, Workspace* workspace, MaskSett
     , density_(new DensityChart(parent))
     , window_(new WindowChart(parent))
     , bars_(new TokenBarChart(parent))
-    , sweep_(new SweepChart(parent)) {
+    , sweep_(new SweepChart(parent))
+    , shares_(new BarListChart(tr("Low-confidence windows over the corpus"), parent)) {
     density_->setTau(settings_->settings().tau);
     sweep_->setCurrent(settings_->settings());
     connectCharts();
@@ -66,7 +64,7 @@ ChartBinder::ChartBinder(AnalysisState* analysis, Workspace* workspace, MaskSett
     connect(settings_, &MaskSettingsState::changed, this, [this](const MaskSettings& now) {
         density_->setTau(now.tau);
         sweep_->setCurrent(now);
-        if (sweptScores_ && !sameSwitches(now, sweptSettings_))
+        if (sweptScores_ && !same_switches(now, sweptSettings_))
             computeSweep();
     });
 }
@@ -91,6 +89,7 @@ void ChartBinder::connectCharts() {
 
 void ChartBinder::showCorpus() {
     const CorpusAnalysis* corpus = analysis_->corpus();
+    showShares();
     if (!corpus) {
         density_->clear();
         return;
@@ -98,6 +97,47 @@ void ChartBinder::showCorpus() {
     const ConfidenceSummary& confidence = corpus->analyzer.summary().confidence;
     density_->setDensities(corpus->sensitive, corpus->neutral, confidence.sensitive,
                            confidence.neutral, confidence.ks);
+    density_->setHistograms(binCounts(corpus->analyzer.sorted_sensitive()),
+                            binCounts(corpus->analyzer.sorted_neutral()));
+}
+
+// Section 3 of the paper: how many samples have a low-confidence window, and what such windows
+// touch.
+void ChartBinder::showShares() {
+    const CorpusAnalysis* corpus = analysis_->corpus();
+    if (!corpus) {
+        shares_->clear();
+        return;
+    }
+    const LowConfidenceSummary& low = corpus->analyzer.summary().low_confidence;
+    const QString definition =
+        tr("a window of %1 tokens is low if its mean confidence lies below that of the neutral "
+           "tokens, %2")
+            .arg(low.window)
+            .arg(corpus->analyzer.summary().confidence.neutral.mean, 0, 'f', 4);
+    std::vector<BarRowItem> rows;
+    const auto heading = [&rows](const QString& text) {
+        rows.push_back({.label = text, .numbers = {}, .explanation = {}, .heading = true});
+    };
+    const auto add = [&](const QString& label, double share, bool sensitive, const QString& of) {
+        rows.push_back({.label = label,
+                        .value = share,
+                        .part = sensitive ? share : 0,
+                        .numbers = QString::number(share * 100, 'f', 2) + QStringLiteral(" %"),
+                        .explanation = of + QLatin1Char('\n') + definition,
+                        .figures = {share}});
+    };
+    heading(tr("of all samples"));
+    add(tr("with a low window"), low.samples_share, false, tr("share of the samples with tokens"));
+    heading(tr("of all windows"));
+    add(tr("low"), low.windows_share, false,
+        tr("%1 of %2 windows").arg(low.low_windows).arg(low.windows));
+    heading(tr("of the low windows, those that touch"));
+    add(tr("any sensitive token"), low.sensitive_share, true, tr("share of the low windows"));
+    for (int kind = 0; kind < sensitive_kind_count; ++kind)
+        add(kindRowTitle(kind), low.by_kind[static_cast<std::size_t>(kind)], true,
+            tr("share of the low windows; one may touch several kinds"));
+    shares_->setRows(std::move(rows), 1, {QStringLiteral("figure"), QStringLiteral("share")});
 }
 
 void ChartBinder::showSample() {
@@ -204,7 +244,7 @@ void ChartBinder::computeSweep() {
         return;
     }
     const MaskSettings base = settings_->settings();
-    if (!sweepVisible_ || (sweptScores_ == scores && sameSwitches(base, sweptSettings_)))
+    if (!sweepVisible_ || (sweptScores_ == scores && same_switches(base, sweptSettings_)))
         return;
     sweptScores_ = scores;
     sweptSettings_ = base;
@@ -212,7 +252,7 @@ void ChartBinder::computeSweep() {
         sweepChannel,
         [scores, base, workers = analysis_->parallelFor()](RunControl& control) {
             CorpusAnalyzer analyzer(scores, control, workers);
-            return cuset::sweep(analyzer, base, gridAround(base), control);
+            return cuset::sweep(analyzer, base, with_settings({}, base), control);
         },
         [this](JobOutcome<std::vector<SweepPoint>> outcome) {
             if (const auto* error = std::get_if<1>(&outcome))

@@ -9,6 +9,7 @@
 
 #include "core/analysis/sweep.h"
 #include "ui/async/job_runner.h"
+#include "ui/charts/bar_list_chart.h"
 #include "ui/charts/density_chart.h"
 #include "ui/charts/sweep_chart.h"
 #include "ui/charts/token_bar_chart.h"
@@ -28,7 +29,8 @@ public:
     WindowChart* window() { return window_; }
     TokenBarChart* bars() { return bars_; }
     SweepChart* sweep() { return sweep_; }
-    std::vector<ChartPanel*> charts() { return {density_, window_, bars_, sweep_}; }
+    BarListChart* shares() { return shares_; }
+    std::vector<ChartPanel*> charts() { return {density_, window_, bars_, sweep_, shares_}; }
     // The sweep costs a second on large corpora: it is computed while its chart is in sight only.
     void setSweepVisible(bool visible);
     bool isSettled() const;
@@ -39,6 +41,7 @@ signals:
 private:
     void connectCharts();
     void showCorpus();
+    void showShares();
     void showSample();
     void showBars();
     void showSelection();
@@ -57,6 +60,7 @@ private:
     WindowChart* window_;
     TokenBarChart* bars_;
     SweepChart* sweep_;
+    BarListChart* shares_;
     bool sweepVisible_ = false;
     std::shared_ptr<const ScoreSet> barsScores_;
     std::shared_ptr<const ScoreSet> sweptScores_;

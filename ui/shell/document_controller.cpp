@@ -11,6 +11,7 @@
 #include <QStandardPaths>
 
 #include "core/io/data_preview.h"
+#include "core/io/note_file.h"
 #include "core/io/sample_reader.h"
 #include "core/io/score_file.h"
 #include "core/model/label_file.h"
@@ -34,12 +35,23 @@ struct OpenedData {
     QString scoresPath;
     QString scoresProblem;
     OpenedLabels labels;
+    OpenedNotes notes;
 };
 
 struct OpenedScores {
     std::shared_ptr<const ScoreSet> scores;
     OpenedLabels labels;
+    OpenedNotes notes;
 };
+
+// A file beside the data if it is there or can be, else one in the user's data folder.
+QString besideOrOwn(const std::filesystem::path& wanted, const QString& folder) {
+    const QFileInfo beside(QFile::decodeName(wanted.string().c_str()));
+    if (beside.exists() || QFileInfo(beside.absolutePath()).isWritable())
+        return beside.absoluteFilePath();
+    return QStandardPaths::writableLocation(QStandardPaths::AppDataLocation) + folder
+        + beside.fileName();
+}
 
 OpenedData readData(const QStringList& paths, const ReadOptions& options, RunControl& control) {
     std::vector<std::filesystem::path> files;
@@ -56,6 +68,7 @@ OpenedData readData(const QStringList& paths, const ReadOptions& options, RunCon
         return opened;
     }
     opened.labels = LabelState::read(DocumentController::labelPathFor(paths.first()));
+    opened.notes = NoteState::read(DocumentController::notePathFor(paths.first()));
     const QString beside = DocumentController::scorePathFor(paths);
     if (!QFileInfo::exists(beside))
         return opened;
@@ -70,11 +83,12 @@ OpenedData readData(const QStringList& paths, const ReadOptions& options, RunCon
 
 } // namespace
 
-DocumentController::DocumentController(Workspace* workspace, LabelState* labels, JobRunner* pool,
-                                       QObject* parent)
+DocumentController::DocumentController(Workspace* workspace, LabelState* labels, NoteState* notes,
+                                       JobRunner* pool, QObject* parent)
     : QObject(parent)
     , workspace_(workspace)
     , labels_(labels)
+    , notes_(notes)
     , pool_(pool) {
     connect(pool_, &JobRunner::runningChanged, this, &DocumentController::busyChanged);
 }
@@ -104,12 +118,17 @@ QString DocumentController::scorePathFor(const QStringList& dataPaths) {
 }
 
 QString DocumentController::labelPathFor(const QString& dataOrScores) {
-    const QFileInfo beside(
-        QFile::decodeName(label_file_for(toPath(dataOrScores)).string().c_str()));
-    if (beside.exists() || QFileInfo(beside.absolutePath()).isWritable())
-        return beside.absoluteFilePath();
-    return QStandardPaths::writableLocation(QStandardPaths::AppDataLocation)
-        + QStringLiteral("/labels/") + beside.fileName();
+    return besideOrOwn(label_file_for(toPath(dataOrScores)), QStringLiteral("/labels/"));
+}
+
+QString DocumentController::notePathFor(const QString& dataOrScores) {
+    return besideOrOwn(note_file_for(toPath(dataOrScores)), QStringLiteral("/notes/"));
+}
+
+void DocumentController::openNotes(OpenedNotes opened) {
+    if (!opened.problem.isEmpty())
+        emit message(MessageKind::Warning, tr("Notes are not used: %1").arg(opened.problem));
+    notes_->open(std::move(opened));
 }
 
 void DocumentController::openLabels(OpenedLabels opened) {
@@ -153,6 +172,7 @@ void DocumentController::openData(const QStringList& paths, const ReadOptions& o
                 return;
             }
             openLabels(std::move(opened->labels));
+            openNotes(std::move(opened->notes));
             workspace_->setDataset(opened->dataset, paths);
             reportDataset(*opened->dataset);
             if (!opened->scoresProblem.isEmpty())
@@ -176,28 +196,32 @@ void DocumentController::reportDataset(const Dataset& dataset) {
     if (dataset.bad_records.empty())
         return;
     const BadRecord& first = dataset.bad_records.front();
+    const QString where = QStringLiteral("%1:%2: %3")
+                              .arg(QString::fromStdString(first.file), QString::number(first.line),
+                                   QString::fromStdString(first.reason));
+    const std::size_t count = dataset.bad_records.size();
     emit message(MessageKind::Warning,
-                 tr("%n records could not be used; the first is %1:%2: %3", nullptr,
-                    static_cast<int>(dataset.bad_records.size()))
-                     .arg(QString::fromStdString(first.file))
-                     .arg(first.line)
-                     .arg(QString::fromStdString(first.reason)));
+                 count == 1 ? tr("A record could not be used: %1").arg(where)
+                            : tr("%1 records could not be used; the first is %2")
+                                  .arg(QString::number(count), where));
 }
 
 void DocumentController::openScores(const QString& path) {
     pool_->start(
         scoresChannel,
         [path](RunControl&) {
-            return OpenedScores{read_score_file(toPath(path)),
-                                LabelState::read(labelPathFor(path))};
+            return OpenedScores{read_score_file(toPath(path)), LabelState::read(labelPathFor(path)),
+                                NoteState::read(notePathFor(path))};
         },
         [this, path](JobOutcome<OpenedScores> outcome) {
             if (const auto* error = std::get_if<1>(&outcome))
                 fail(*error);
             if (auto* opened = std::get_if<0>(&outcome)) {
                 // Scores of the open data keep the data's corrections.
-                if (!workspace_->dataset() || !workspace_->matches(*opened->scores))
+                if (!workspace_->dataset() || !workspace_->matches(*opened->scores)) {
                     openLabels(std::move(opened->labels));
+                    openNotes(std::move(opened->notes));
+                }
                 workspace_->setScores(opened->scores, path);
                 emit scoresOpened(path);
             }

@@ -9,6 +9,7 @@
 #include "ui/async/job_runner.h"
 #include "ui/shell/message_bar.h"
 #include "ui/state/label_state.h"
+#include "ui/state/note_state.h"
 #include "ui/state/workspace.h"
 
 namespace cuset {
@@ -18,7 +19,7 @@ enum class FileKind { Scores, Model, Data };
 class DocumentController : public QObject {
     Q_OBJECT
 public:
-    DocumentController(Workspace* workspace, LabelState* labels, JobRunner* pool,
+    DocumentController(Workspace* workspace, LabelState* labels, NoteState* notes, JobRunner* pool,
                        QObject* parent = nullptr);
 
     // By name and content of folders: score files, GGUF files and model folders, else data.
@@ -28,6 +29,8 @@ public:
     static QString scorePathFor(const QStringList& dataPaths);
     // Where corrections of the labels of these data or of a score file go, by the same rule.
     static QString labelPathFor(const QString& dataOrScores);
+    // And tags and notes of their samples.
+    static QString notePathFor(const QString& dataOrScores);
 
     // Opens everything that was given; several data files make one data set.
     void open(const QStringList& paths);
@@ -54,9 +57,11 @@ private:
     void fail(const Error& error);
     void reportDataset(const Dataset& dataset);
     void openLabels(OpenedLabels opened);
+    void openNotes(OpenedNotes opened);
 
     Workspace* workspace_;
     LabelState* labels_;
+    NoteState* notes_;
     JobRunner* pool_;
     QString modelPath_;
     ErrorCode lastError_ = ErrorCode::failure;

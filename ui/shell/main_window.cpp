@@ -47,7 +47,11 @@ MainWindow::MainWindow(const QString& settingsPath, QWidget* parent)
     analysis_ = new AnalysisState(&workspace_, &mask_, &selection_, &pool_, this);
     labels_ = new LabelState(&workspace_, mask_.undoStack(), this);
     kinds_ = new KindFigures(analysis_, &mask_, &selection_, &pool_, this);
-    documents_ = new DocumentController(&workspace_, labels_, &pool_, this);
+    notes_ = new NoteState(mask_.undoStack(), this);
+    objectives_ = new ObjectiveFigures(analysis_, &mask_, &pool_, this);
+    whatIf_ = new WhatIfState(analysis_, &workspace_, &mask_, &pool_, this);
+    exporter_ = new SampleExporter(&workspace_, &mask_, notes_, &pool_, this);
+    documents_ = new DocumentController(&workspace_, labels_, notes_, &pool_, this);
     scoring_ = new ScoringController(&workspace_, this);
     charts_ = new ChartBinder(analysis_, &workspace_, &mask_, &selection_, kinds_, &pool_, this);
     frames_ = new FrameMeter(this);
@@ -55,12 +59,15 @@ MainWindow::MainWindow(const QString& settingsPath, QWidget* parent)
     buildCentre();
     buildDocks();
     buildRegionActions();
+    buildViewActions();
     buildToolBar();
+    buildSession();
     connectState();
     loadSettings();
     updateIcons();
     updateActions();
     updateTitle();
+    watchSession();
 }
 
 MainWindow::~MainWindow() {
@@ -69,6 +76,10 @@ MainWindow::~MainWindow() {
     scoring_->disconnect();
     documents_->disconnect();
     labels_->disconnect();
+    notes_->disconnect();
+    objectives_->disconnect();
+    whatIf_->disconnect();
+    session_->disconnect();
     kinds_->disconnect();
     selection_.disconnect();
     workspace_.disconnect();
@@ -119,6 +130,11 @@ void MainWindow::connectState() {
 }
 
 void MainWindow::openPaths(const QStringList& paths) {
+    for (const QString& path : paths)
+        if (path.endsWith(QLatin1String(".cuset-session"), Qt::CaseInsensitive)) {
+            session_->open(path); // it names everything else
+            return;
+        }
     if (scoring_->isRunning() && std::any_of(paths.begin(), paths.end(), [](const QString& path) {
             return DocumentController::kindOf(path) != FileKind::Model;
         })) {
@@ -148,6 +164,7 @@ void MainWindow::afterSamplesReset() {
         selection_.setSample(-1); // the same row may be another sample now
         selection_.setSample(std::max(0, samples_->firstRow()));
     }
+    selectPending();
     updateTitle();
     updateActions();
 }
@@ -235,6 +252,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     scoring_->stop();
     pool_.cancelAll();
     saveSettings();
+    session_->close();
     event->accept();
 }
 
@@ -259,10 +277,11 @@ void MainWindow::changeEvent(QEvent* event) {
 
 QStringList MainWindow::viewNames() {
     QStringList names{
-        QStringLiteral("main"),   QStringLiteral("density"), QStringLiteral("windows"),
-        QStringLiteral("tokens"), QStringLiteral("sweep"),   QStringLiteral("model"),
-        QStringLiteral("seen"),   QStringLiteral("regions"), QStringLiteral("corrections"),
-        QStringLiteral("light"),  QStringLiteral("dark")};
+        QStringLiteral("main"),   QStringLiteral("density"),    QStringLiteral("windows"),
+        QStringLiteral("tokens"), QStringLiteral("sweep"),      QStringLiteral("model"),
+        QStringLiteral("seen"),   QStringLiteral("regions"),    QStringLiteral("corrections"),
+        QStringLiteral("whatif"), QStringLiteral("objectives"), QStringLiteral("shares"),
+        QStringLiteral("notes"),  QStringLiteral("light"),      QStringLiteral("dark")};
     for (const ColorBy by : allColorModes)
         names += colorMode(by).key;
     for (const std::string_view kind : sensitive_kind_names)
@@ -295,7 +314,9 @@ bool MainWindow::showView(const QString& name) {
     (*dock)->raise();
     // A chart that is asked for gets the room of its neighbours.
     const QStringList charts{QStringLiteral("density"), QStringLiteral("windows"),
-                             QStringLiteral("tokens"), QStringLiteral("sweep")};
+                             QStringLiteral("tokens"),  QStringLiteral("sweep"),
+                             QStringLiteral("whatif"),  QStringLiteral("objectives"),
+                             QStringLiteral("shares")};
     if (charts.contains(name)) {
         for (QDockWidget* other : docks_)
             if (other != *dock && charts.contains(other->objectName()))
@@ -307,7 +328,8 @@ bool MainWindow::showView(const QString& name) {
 
 bool MainWindow::isSettled() const {
     return !documents_->isBusy() && !scoring_->isRunning() && analysis_->isSettled()
-        && charts_->isSettled() && kinds_->isSettled() && samples_->isSettled() && pool_.isIdle();
+        && charts_->isSettled() && objectives_->isSettled() && kinds_->isSettled()
+        && samples_->isSettled() && pool_.isIdle();
 }
 
 ExitCode MainWindow::outcome() const {

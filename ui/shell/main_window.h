@@ -19,9 +19,13 @@
 #include "ui/shell/frame_meter.h"
 #include "ui/shell/message_bar.h"
 #include "ui/shell/model_panel.h"
+#include "ui/shell/sample_exporter.h"
 #include "ui/shell/scoring_controller.h"
+#include "ui/shell/session_controller.h"
 #include "ui/shell/settings.h"
 #include "ui/shell/start_page.h"
+#include "ui/state/objective_figures.h"
+#include "ui/whatif/what_if_panel.h"
 
 namespace cuset {
 
@@ -62,6 +66,13 @@ public:
     FrameMeter* frameMeter() { return frames_; }
     DocumentController* documents() { return documents_; }
     ScoringController* scoring() { return scoring_; }
+    NoteState* notes() { return notes_; }
+    SessionController* session() { return session_; }
+    SampleExporter* exporter() { return exporter_; }
+    WhatIfPanel* whatIf() { return whatIfPanel_; }
+    // What a session file keeps of the window, and back.
+    SessionState sessionNow() const;
+    void restoreSession(const SessionState& session);
 
 protected:
     void closeEvent(QCloseEvent* event) override;
@@ -86,6 +97,17 @@ private:
     void buildRegionMenu();
     void goToRegion(LabelBits labels, int direction);
     LabelBits wantedKinds() const;
+    // main_window_views.cpp
+    void buildViews(QDockWidget* besideDensity);
+    void buildViewActions();
+    void buildObjectiveMenu();
+    void showDock(const QString& name);
+    // main_window_session.cpp
+    void buildSession();
+    void buildSessionActions(QMenu* fileMenu);
+    void watchSession();
+    void chooseSession(bool save);
+    void selectPending();
     // main_window_actions.cpp
     void buildActions();
     void buildFileMenu();
@@ -127,6 +149,14 @@ private:
     KindFigures* kinds_ = nullptr;
     DocumentController* documents_ = nullptr;
     ScoringController* scoring_ = nullptr;
+    NoteState* notes_ = nullptr;
+    ObjectiveFigures* objectives_ = nullptr;
+    WhatIfState* whatIf_ = nullptr;
+    WhatIfPanel* whatIfPanel_ = nullptr;
+    SampleExporter* exporter_ = nullptr;
+    SessionController* session_ = nullptr;
+    QString pendingSample_; // of a session that is being opened
+    int pendingToken_ = -1;
     ChartBinder* charts_ = nullptr;
 
     MessageBar* messages_ = nullptr;

@@ -50,6 +50,8 @@ void MainWindow::buildFileMenu() {
     addAction(menu, tr("Open the &demo samples"), {}, [this] { openDemoSamples(); });
     recentFiles_ = menu->addMenu(tr("&Recent files"));
     menu->addSeparator();
+    buildSessionActions(menu);
+    menu->addSeparator();
     addAction(menu, tr("&Quit"), QStringLiteral("Ctrl+Q"), [this] { close(); });
 }
 

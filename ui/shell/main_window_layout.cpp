@@ -70,7 +70,7 @@ void MainWindow::buildDocks() {
     setCorner(Qt::BottomLeftCorner, Qt::BottomDockWidgetArea);
     setCorner(Qt::BottomRightCorner, Qt::BottomDockWidgetArea);
     setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
-    samples_ = new DatasetPanel(&workspace_, analysis_, &selection_, kinds_, this);
+    samples_ = new DatasetPanel(&workspace_, analysis_, &selection_, kinds_, notes_, this);
     model_ = new ModelPanel(&workspace_, &pool_, this);
     addDock(QStringLiteral("samples"), tr("Samples"), samples_, Qt::LeftDockWidgetArea);
     QDockWidget* thresholds = addDock(QStringLiteral("thresholds"), tr("Thresholds"),
@@ -102,6 +102,7 @@ void MainWindow::buildDocks() {
     tabifyDockWidget(density, sweep);
     sweep->hide(); // so that the charts' titles stand in one line
     connect(sweep, &QDockWidget::visibilityChanged, charts_, &ChartBinder::setSweepVisible);
+    buildViews(density);
 }
 
 void MainWindow::resetLayout() {

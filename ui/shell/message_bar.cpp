@@ -6,6 +6,7 @@
 #include <QFrame>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QPushButton>
 #include <QStyle>
 #include <QToolButton>
 
@@ -50,6 +51,8 @@ public:
         row->setSpacing(gap);
         row->addWidget(icon_, 0, Qt::AlignTop);
         row->addWidget(label_, 1);
+        row->addLayout(buttons_);
+        buttons_->setSpacing(gap / 2);
         row->addWidget(close_, 0, Qt::AlignTop);
         setAutoFillBackground(true);
         applyTheme();
@@ -58,6 +61,11 @@ public:
     MessageKind kind() const { return kind_; }
     QString text() const { return label_->text(); }
     QToolButton* closeButton() const { return close_; }
+    QPushButton* addButton(const QString& title) {
+        auto* button = new QPushButton(title, this);
+        buttons_->addWidget(button, 0, Qt::AlignTop);
+        return button;
+    }
 
     void applyTheme() {
         QPalette colors = parentWidget()->palette();
@@ -75,6 +83,7 @@ private:
     QLabel* label_;
     QLabel* icon_;
     QToolButton* close_;
+    QHBoxLayout* buttons_ = new QHBoxLayout;
 };
 
 MessageBar::MessageBar(QWidget* parent)
@@ -87,6 +96,19 @@ MessageBar::MessageBar(QWidget* parent)
 }
 
 void MessageBar::show(MessageKind kind, const QString& text) {
+    add(kind, text);
+}
+
+void MessageBar::ask(MessageKind kind, const QString& text, const std::vector<Choice>& choices) {
+    Row* row = add(kind, text);
+    for (const Choice& choice : choices)
+        connect(row->addButton(choice.text), &QPushButton::clicked, this, [this, row, choice] {
+            remove(row);
+            choice.run();
+        });
+}
+
+MessageBar::Row* MessageBar::add(MessageKind kind, const QString& text) {
     const auto obsolete = [&](Row* row) {
         return row->text() == text
             || (kind == MessageKind::Information && row->kind() == MessageKind::Information);
@@ -102,6 +124,7 @@ void MessageBar::show(MessageKind kind, const QString& text) {
     layout_->addWidget(row);
     rows_.append(row);
     setVisible(true);
+    return row;
 }
 
 void MessageBar::remove(Row* row) {

@@ -246,13 +246,23 @@ void ScoringController::done(JobOutcome<Result> outcome) {
     emit finished();
 }
 
+void ScoringController::reportSkipped(const Result& result) {
+    const std::size_t count = result.run.skipped.size();
+    const QString first =
+        QStringLiteral("%1: %2").arg(QString::fromStdString(result.run.skipped.front().id),
+                                     QString::fromStdString(result.run.skipped.front().reason));
+    emit message(MessageKind::Warning,
+                 count == 1 ? tr("A sample could not be scored: %1").arg(first)
+                            : tr("%1 samples could not be scored; the first is %2")
+                                  .arg(QString::number(count), first));
+}
+
 void ScoringController::report(const Result& result) {
     workspace_->setModel(result.model);
     if (result.run.scores && workspace_->matches(*result.run.scores))
         workspace_->setScores(result.run.scores, result.path);
-    const QString count =
-        tr("%n samples", nullptr,
-           static_cast<int>(result.run.scores ? result.run.scores->sample_count() : 0));
+    const std::int64_t scored = result.run.scores ? result.run.scores->sample_count() : 0;
+    const QString count = scored == 1 ? tr("1 sample") : tr("%1 samples").arg(scored);
     if (!result.saveError.isEmpty())
         emit message(MessageKind::Error,
                      tr("The scores are shown but not saved: %1").arg(result.saveError));
@@ -266,15 +276,14 @@ void ScoringController::report(const Result& result) {
                          .arg(count, QString::fromStdString(result.model.name),
                               QString::fromStdString(result.model.dtype), result.path));
     if (!result.run.skipped.empty())
-        emit message(MessageKind::Warning,
-                     tr("%n samples could not be scored; the first is %1: %2", nullptr,
-                        static_cast<int>(result.run.skipped.size()))
-                         .arg(QString::fromStdString(result.run.skipped.front().id),
-                              QString::fromStdString(result.run.skipped.front().reason)));
+        reportSkipped(result);
     if (result.run.cut_samples > 0)
-        emit message(MessageKind::Warning,
-                     tr("%n samples are longer than the maximum length and were cut at their end.",
-                        nullptr, static_cast<int>(result.run.cut_samples)));
+        emit message(
+            MessageKind::Warning,
+            result.run.cut_samples == 1
+                ? tr("1 sample is longer than the maximum length and was cut at its end.")
+                : tr("%1 samples are longer than the maximum length and were cut at their end.")
+                      .arg(result.run.cut_samples));
 }
 
 } // namespace cuset

@@ -57,6 +57,7 @@ private:
     void showProgress(const Progress& state);
     void done(JobOutcome<Result> outcome);
     void report(const Result& result);
+    void reportSkipped(const Result& result);
 
     Workspace* workspace_;
     std::shared_ptr<Session> session_; // touched in the lane only

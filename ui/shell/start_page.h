@@ -1,4 +1,5 @@
-// StartPage: what the window shows while nothing is open: what to do next.
+// StartPage: what the window shows while nothing is open: the three steps to the first colours,
+// what was open lately, and where files may be dropped.
 #pragma once
 
 #include <QLabel>
@@ -23,8 +24,13 @@ signals:
     void openRecent(const QString& path);
 
 private:
-    QVBoxLayout* recent_;
-    QLabel* recentTitle_;
+    class Card;
+    QWidget* buildSteps();
+    QWidget* buildRecent();
+    QWidget* buildDropZone();
+
+    QVBoxLayout* recent_ = nullptr;
+    QLabel* noRecent_ = nullptr;
 };
 
 } // namespace cuset

@@ -14,6 +14,7 @@
 #include "ui/shell/main_window.h"
 #include "ui/shell/quit_signals.h"
 #include "ui/shell/screenshot.h"
+#include "ui/shell/studio_style.h"
 
 namespace cuset {
 namespace {
@@ -54,7 +55,8 @@ std::optional<int> parse(int argc, char** argv, Arguments& arguments) {
         QStringLiteral("Shows which tokens training would see, how hard, and why.\n\nFiles are "
                        "samples (.jsonl, .json, .csv, "
                        ".cu, folders), models (.gguf, Hugging Face folders) and score files "
-                       "(.scores.safetensors)."));
+                       "(.scores.safetensors), "
+                       "or a session (.cuset-session)."));
     const QCommandLineOption help({QStringLiteral("h"), QStringLiteral("help")},
                                   QStringLiteral("Show this help."));
     const QCommandLineOption version(QStringLiteral("version"),
@@ -86,7 +88,7 @@ std::optional<int> parse(int argc, char** argv, Arguments& arguments) {
                                       QStringLiteral("FILE"));
     parser.addOptions({help, version, model, screenshot, view, size, sample, token, settings});
     parser.addPositionalArgument(QStringLiteral("files"),
-                                 QStringLiteral("Samples, models, score files."),
+                                 QStringLiteral("Samples, models, score files, or a session."),
                                  QStringLiteral("[files...]"));
     if (!parser.parse(QCoreApplication::arguments()))
         return usage(parser.errorText());
@@ -156,7 +158,7 @@ int run(int argc, char** argv, const Arguments& arguments) {
         return asInt(ExitCode::failure);
     }
     QApplication application(argc, argv);
-    QApplication::setStyle(QStringLiteral("Fusion"));
+    QApplication::setStyle(new StudioStyle);
     QApplication::setApplicationDisplayName(QString());
     QApplication::setDesktopFileName(QStringLiteral("cuset-studio"));
     // A picture is the same whatever the user's own layout is, and leaves it alone.

@@ -1,5 +1,6 @@
 #include "ui/state/analysis_state.h"
 
+#include <algorithm>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -30,10 +31,33 @@ ParallelFor sharedWorkers() {
     };
 }
 
-std::shared_ptr<CorpusAnalysis> analyse(const std::shared_ptr<const ScoreSet>& scores,
+std::vector<std::int64_t> countedSamples(const ScoreSet& scores,
+                                         const std::set<std::string>& leftOut) {
+    std::vector<std::int64_t> chosen;
+    for (std::int64_t n = 0; n < scores.sample_count(); ++n)
+        if (!leftOut.contains(scores.id(n)))
+            chosen.push_back(n);
+    return chosen;
+}
+
+bool leavesOutAny(const ScoreSet& scores, const std::set<std::string>& leftOut) {
+    for (std::int64_t n = 0; !leftOut.empty() && n < scores.sample_count(); ++n)
+        if (leftOut.contains(scores.id(n)))
+            return true;
+    return false;
+}
+
+std::shared_ptr<CorpusAnalysis> analyse(std::shared_ptr<const ScoreSet> scores,
+                                        const std::set<std::string>& leftOut,
                                         const MaskSettings& settings,
                                         const ParallelFor& parallelFor, RunControl& control) {
-    auto analysis = std::make_shared<CorpusAnalysis>(scores, control, parallelFor);
+    std::vector<std::int64_t> chosen;
+    if (leavesOutAny(*scores, leftOut)) {
+        chosen = countedSamples(*scores, leftOut);
+        scores = scores->select(chosen);
+    }
+    auto analysis = std::make_shared<CorpusAnalysis>(std::move(scores), std::move(chosen), control,
+                                                     parallelFor);
     control.throw_if_stopped();
     analysis->sensitive = kernel_density(analysis->analyzer.sorted_sensitive(), densityPoints);
     control.throw_if_stopped();
@@ -43,6 +67,20 @@ std::shared_ptr<CorpusAnalysis> analyse(const std::shared_ptr<const ScoreSet>& s
 }
 
 } // namespace
+
+int CorpusAnalysis::indexOf(int scoredIndex) const {
+    if (scoredIndex < 0)
+        return -1;
+    if (chosen.empty())
+        return scoredIndex < static_cast<int>(analyzer.samples().size()) ? scoredIndex : -1;
+    const auto at = std::lower_bound(chosen.begin(), chosen.end(), scoredIndex);
+    return at == chosen.end() || *at != scoredIndex ? -1 : static_cast<int>(at - chosen.begin());
+}
+
+int CorpusAnalysis::scoredIndexOf(int index) const {
+    return chosen.empty() || index < 0 ? index
+                                       : static_cast<int>(chosen[static_cast<std::size_t>(index)]);
+}
 
 AnalysisState::AnalysisState(Workspace* workspace, MaskSettingsState* settings,
                              SelectionState* selection, JobRunner* pool, QObject* parent)
@@ -64,15 +102,40 @@ AnalysisState::AnalysisState(Workspace* workspace, MaskSettingsState* settings,
         rebuildSample();
         findStructure();
     });
+    connect(selection_, &SelectionState::objectiveChanged, this, &AnalysisState::rebuildSample);
 }
 
 AnalysisState::~AnalysisState() = default;
 
 const SampleSummary* AnalysisState::sample(int row) const {
-    const int index = workspace_->scoredIndex(row);
-    if (!corpus_ || index < 0 || index >= static_cast<int>(corpus_->analyzer.samples().size()))
-        return nullptr;
-    return &corpus_->analyzer.samples()[static_cast<std::size_t>(index)];
+    const int index = corpusIndex(row);
+    return index < 0 ? nullptr : &corpus_->analyzer.samples()[static_cast<std::size_t>(index)];
+}
+
+int AnalysisState::corpusIndex(int row) const {
+    return corpus_ ? corpus_->indexOf(workspace_->scoredIndex(row)) : -1;
+}
+
+int AnalysisState::rowOf(int corpusIndex) const {
+    return corpus_ ? workspace_->rowOfScored(corpus_->scoredIndexOf(corpusIndex)) : -1;
+}
+
+void AnalysisState::leaveOut(std::set<std::string> ids) {
+    if (ids == leftOut_)
+        return;
+    const std::shared_ptr<const ScoreSet>& scores = workspace_->scores();
+    const bool matters =
+        scores && countedSamples(*scores, ids) != countedSamples(*scores, leftOut_);
+    leftOut_ = std::move(ids);
+    if (matters)
+        rebuildCorpus();
+}
+
+std::shared_ptr<const ScoreSet> AnalysisState::countedScores() const {
+    const std::shared_ptr<const ScoreSet>& scores = workspace_->scores();
+    if (!scores || !leavesOutAny(*scores, leftOut_))
+        return scores;
+    return scores->select(countedSamples(*scores, leftOut_));
 }
 
 bool AnalysisState::isSettled() const {
@@ -90,7 +153,7 @@ void AnalysisState::rebuildCorpus() {
     }
     // An analysis of other samples must not be shown beside these rows; one of the same, growing
     // set may.
-    const bool grows = corpus_
+    const bool grows = corpus_ && corpus_->chosen.empty()
         && corpus_->analyzer.scores()->sample_count() <= scores->sample_count()
         && (corpus_->analyzer.scores()->sample_count() == 0
             || corpus_->analyzer.scores()->id(0) == scores->id(0));
@@ -101,8 +164,8 @@ void AnalysisState::rebuildCorpus() {
     const MaskSettings settings = settings_->settings();
     pool_->start(
         corpusChannel,
-        [scores, settings, workers = parallelFor_](RunControl& control) {
-            return analyse(scores, settings, workers, control);
+        [scores, leftOut = leftOut_, settings, workers = parallelFor_](RunControl& control) {
+            return analyse(scores, leftOut, settings, workers, control);
         },
         [this](JobOutcome<std::shared_ptr<CorpusAnalysis>> outcome) {
             if (const auto* error = std::get_if<1>(&outcome))
@@ -120,7 +183,8 @@ void AnalysisState::rebuildSample() {
     const int index = workspace_->scoredIndex(selection_->sample());
     figures_ = index < 0
         ? nullptr
-        : std::make_shared<const TokenFigures>(workspace_->scores(), index, settings_->settings());
+        : std::make_shared<const TokenFigures>(workspace_->scores(), index, settings_->settings(),
+                                               selection_->objective());
     emit figuresChanged();
 }
 

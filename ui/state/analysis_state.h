@@ -5,6 +5,8 @@
 
 #include <array>
 #include <memory>
+#include <set>
+#include <string>
 #include <vector>
 
 #include <QObject>
@@ -24,10 +26,12 @@ namespace cuset {
 // What no threshold changes, and the analyzer. Shared with jobs that read confidences and labels:
 // those do not change either.
 struct CorpusAnalysis {
-    CorpusAnalysis(std::shared_ptr<const ScoreSet> scores, RunControl& control,
-                   const ParallelFor& parallelFor)
+    // `which` samples of the workspace's scores `scores` holds; empty for all.
+    CorpusAnalysis(std::shared_ptr<const ScoreSet> scores, std::vector<std::int64_t> which,
+                   RunControl& control, const ParallelFor& parallelFor)
         : analyzer(std::move(scores), control, parallelFor)
-        , fields(analyzer) { }
+        , fields(analyzer)
+        , chosen(std::move(which)) { }
     CorpusAnalysis(const CorpusAnalysis&) = delete; // fields points to the analyzer
     CorpusAnalysis& operator=(const CorpusAnalysis&) = delete;
 
@@ -35,6 +39,12 @@ struct CorpusAnalysis {
     SampleFields fields;
     Density sensitive;
     Density neutral;
+    std::vector<std::int64_t> chosen; // [N] ascending indices of the workspace's scores, or empty
+
+    // The analyzer's index of a sample of the workspace's scores; -1 if it is not among them.
+    int indexOf(int scoredIndex) const;
+    // The other way round.
+    int scoredIndexOf(int index) const;
 };
 
 class AnalysisState : public QObject {
@@ -48,11 +58,20 @@ public:
     // alone.
     const ParallelFor& parallelFor() const { return parallelFor_; }
 
+    // Samples with these ids count in no figure of the corpus; they can still be looked at.
+    void leaveOut(std::set<std::string> ids);
+    // The scores that count: the workspace's without those left out. Null if there is none.
+    std::shared_ptr<const ScoreSet> countedScores() const;
+
     // Null until there are scores and they have been looked through.
     const CorpusAnalysis* corpus() const { return corpus_.get(); }
     std::shared_ptr<const CorpusAnalysis> sharedCorpus() const { return corpus_; }
     // A row's figures, or null while it is unscored or not looked through.
     const SampleSummary* sample(int row) const;
+    // The analyzer's index of a row's sample, -1 while it has none.
+    int corpusIndex(int row) const;
+    // The row of a sample of the analyzer's.
+    int rowOf(int corpusIndex) const;
     // Of the selected sample; null if it is not scored.
     const std::shared_ptr<const TokenFigures>& figures() const { return figures_; }
     // Of the selected sample's response; null until found.
@@ -79,6 +98,7 @@ private:
     JobRunner* pool_;
     QTimer refreshTimer_;
     ParallelFor parallelFor_;
+    std::set<std::string> leftOut_;
     std::shared_ptr<CorpusAnalysis> corpus_;
     std::shared_ptr<const TokenFigures> figures_;
     std::shared_ptr<const CudaStructure> structure_;

@@ -15,12 +15,15 @@ const QString selectedChannel = QStringLiteral("selected kinds");
 constexpr int densityPoints = 256;
 constexpr int pushInterval = 80; // ms; a drag needs the cores for its frames
 
-// Sum over tokens of w_n M (1 - c), by kind. `weights`: w_n of each sample.
-PushTotals corpusPush(const CorpusAnalysis& corpus, const std::vector<float>& weights,
-                      const MaskSettings& settings, RunControl& control) {
+// Push of each sample and of all. `weights`: w_n of each sample. Reads of the analyzer only what
+// no threshold changes.
+ObjectivePush corpusPush(const CorpusAnalysis& corpus, TokenObjective objective,
+                         const std::vector<float>& weights, const MaskSettings& settings,
+                         RunControl& control) {
     const ScoreSet& scores = *corpus.analyzer.scores();
     const std::span<const float> confidence = corpus.analyzer.confidence();
-    PushTotals totals;
+    ObjectivePush push;
+    push.objective = objective;
     std::vector<float> tokenWeights;
     for (std::int64_t n = 0; n < scores.sample_count(); ++n) {
         control.throw_if_stopped();
@@ -29,12 +32,12 @@ PushTotals corpusPush(const CorpusAnalysis& corpus, const std::vector<float>& we
         tokenWeights.resize(tokens);
         const auto own = confidence.subspan(begin, tokens);
         const auto labels = scores.columns().labels.subspan(begin, tokens);
-        objective_weights(TokenObjective::cuset, own,
-                          scores.columns().entropy_top20.subspan(begin, tokens), labels, settings,
-                          weights[static_cast<std::size_t>(n)], {}, tokenWeights);
-        totals.add(push_totals(own, labels, tokenWeights));
+        objective_weights(objective, own, scores.columns().entropy_top20.subspan(begin, tokens),
+                          labels, settings, weights[static_cast<std::size_t>(n)], {}, tokenWeights);
+        push.samples.push_back(push_totals(own, labels, tokenWeights));
+        push.corpus.add(push.samples.back());
     }
-    return totals;
+    return push;
 }
 
 } // namespace
@@ -70,6 +73,7 @@ KindFigures::KindFigures(AnalysisState* analysis, MaskSettingsState* settings,
             pushTimer_.start();
     });
     connect(selection_, &SelectionState::kindsChanged, this, &KindFigures::computeSelected);
+    connect(selection_, &SelectionState::objectiveChanged, this, &KindFigures::computePush);
 }
 
 KindFigures::Row KindFigures::row(int index) const {
@@ -92,8 +96,9 @@ KindFigures::Row KindFigures::row(int index) const {
     row.lowWindows =
         any ? summary.low_confidence.sensitive_share : summary.low_confidence.by_kind[kind];
     if (pushKnown_)
-        row.push =
-            push_.total > 0 ? (any ? push_.sensitive : push_.by_kind[kind]) / push_.total : 0;
+        row.push = push_.corpus.total > 0
+            ? (any ? push_.corpus.sensitive : push_.corpus.by_kind[kind]) / push_.corpus.total
+            : 0;
     return row;
 }
 
@@ -108,11 +113,13 @@ void KindFigures::computePush() {
         weights.push_back(sample.weight);
     pool_->start(
         pushChannel,
-        [corpus, weights = std::move(weights), settings = settings_->settings()](
-            RunControl& control) { return corpusPush(*corpus, weights, settings, control); },
-        [this](JobOutcome<PushTotals> outcome) {
-            if (const auto* totals = std::get_if<0>(&outcome)) {
-                push_ = *totals;
+        [corpus, weights = std::move(weights), objective = selection_->objective(),
+         settings = settings_->settings()](RunControl& control) {
+            return corpusPush(*corpus, objective, weights, settings, control);
+        },
+        [this](JobOutcome<ObjectivePush> outcome) {
+            if (auto* push = std::get_if<0>(&outcome)) {
+                push_ = std::move(*push);
                 pushKnown_ = true;
                 emit changed();
             }
@@ -157,10 +164,16 @@ void KindFigures::computeSelected() {
         });
 }
 
-std::int64_t KindFigures::selectedTokens(int scoredIndex) const {
-    return scoredIndex >= 0 && scoredIndex < static_cast<int>(counts_.size())
-        ? counts_[static_cast<std::size_t>(scoredIndex)]
+std::int64_t KindFigures::selectedTokens(int corpusIndex) const {
+    return corpusIndex >= 0 && corpusIndex < static_cast<int>(counts_.size())
+        ? counts_[static_cast<std::size_t>(corpusIndex)]
         : 0;
+}
+
+const PushTotals* KindFigures::samplePush(int corpusIndex) const {
+    return pushKnown_ && corpusIndex >= 0 && corpusIndex < static_cast<int>(push_.samples.size())
+        ? &push_.samples[static_cast<std::size_t>(corpusIndex)]
+        : nullptr;
 }
 
 bool KindFigures::isSettled() const {

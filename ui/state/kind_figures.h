@@ -27,7 +27,7 @@ public:
         double share = 0; // of all tokens, [0, 1]
         double meanConfidence = 0; // NaN without tokens
         double lowWindows = 0; // share of low-confidence windows that touch it, [0, 1]
-        double push = 0; // its share of the sum of w M (1 - c), [0, 1]; NaN while unknown
+        double push = 0; // its share of the push of the chosen objective, [0, 1]; NaN while unknown
     };
     static constexpr int rowCount = sensitive_kind_count + 1;
     Row row(int index) const;
@@ -35,7 +35,9 @@ public:
     // Of the tokens that are picked out: their density, and how many a row of the workspace has;
     // empty and 0 for none.
     const Density& density() const { return density_; }
-    std::int64_t selectedTokens(int scoredIndex) const;
+    std::int64_t selectedTokens(int corpusIndex) const;
+    // Push of the chosen objective in a sample of the analyzer's; null while unknown.
+    const PushTotals* samplePush(int corpusIndex) const;
     bool isSettled() const;
 
 signals:
@@ -54,7 +56,7 @@ private:
     MaskSettingsState* settings_;
     SelectionState* selection_;
     JobRunner* pool_;
-    PushTotals push_;
+    ObjectivePush push_;
     bool pushKnown_ = false;
     QTimer pushTimer_;
     Density density_;

@@ -35,4 +35,11 @@ void SelectionState::setKinds(LabelBits kinds) {
     emit kindsChanged(kinds_);
 }
 
+void SelectionState::setObjective(TokenObjective objective) {
+    if (objective == objective_)
+        return;
+    objective_ = objective;
+    emit objectiveChanged(objective_);
+}
+
 } // namespace cuset

@@ -3,6 +3,7 @@
 
 #include <QObject>
 
+#include "core/analysis/objective_weights.h"
 #include "core/data/token_labels.h"
 
 namespace cuset {
@@ -26,17 +27,23 @@ public:
     void setHover(int token);
     void setKinds(LabelBits kinds);
 
+    // The objective whose push is shown everywhere.
+    TokenObjective objective() const { return objective_; }
+    void setObjective(TokenObjective objective);
+
 signals:
     void sampleChanged(int sample);
     void tokenChanged(int token);
     void hoverChanged(int token);
     void kindsChanged(cuset::LabelBits kinds);
+    void objectiveChanged(cuset::TokenObjective objective);
 
 private:
     int sample_ = -1;
     int token_ = -1;
     int hover_ = -1;
     LabelBits kinds_ = 0;
+    TokenObjective objective_ = TokenObjective::cuset;
 };
 
 } // namespace cuset

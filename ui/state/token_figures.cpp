@@ -10,10 +10,11 @@
 namespace cuset {
 
 TokenFigures::TokenFigures(std::shared_ptr<const ScoreSet> scores, int index,
-                           const MaskSettings& settings)
+                           const MaskSettings& settings, TokenObjective objective)
     : scores_(std::move(scores))
     , index_(index)
-    , settings_(settings) {
+    , settings_(settings)
+    , objective_(objective) {
     assert(index >= 0 && index < scores_->sample_count());
     const auto begin = static_cast<std::size_t>(scores_->token_begin(index));
     const auto tokens = static_cast<std::size_t>(scores_->token_end(index)) - begin;
@@ -24,6 +25,20 @@ TokenFigures::TokenFigures(std::shared_ptr<const ScoreSet> scores, int index,
     for (std::size_t t = 0; t < tokens; ++t)
         spans_[t] = scores_->span(static_cast<std::int64_t>(begin + t));
     masked_ = mask_sample(confidence_, labels_, settings_);
+    objectiveWeights_.resize(tokens);
+    objective_weights(objective_, confidence_, entropyTop20(), labels_, settings_, masked_.weight,
+                      {}, objectiveWeights_);
+}
+
+std::span<const float> TokenFigures::entropyTop20() const {
+    return scores_->columns().entropy_top20.subspan(
+        static_cast<std::size_t>(scores_->token_begin(index_)), confidence_.size());
+}
+
+float TokenFigures::objectivePush(int t) const {
+    assert(t >= 0 && t < count());
+    const auto index = static_cast<std::size_t>(t);
+    return objectiveWeights_[index] * (1 - confidence_[index]);
 }
 
 std::size_t TokenFigures::position(int t) const {

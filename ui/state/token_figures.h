@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "core/analysis/objective_weights.h"
 #include "core/data/mask_settings.h"
 #include "core/data/score_set.h"
 
@@ -15,7 +16,8 @@ namespace cuset {
 class TokenFigures {
 public:
     // Sample `index` of `scores`, 0 <= index < sample_count().
-    TokenFigures(std::shared_ptr<const ScoreSet> scores, int index, const MaskSettings& settings);
+    TokenFigures(std::shared_ptr<const ScoreSet> scores, int index, const MaskSettings& settings,
+                 TokenObjective objective = TokenObjective::cuset);
 
     const ScoreSet& scores() const { return *scores_; }
     const MaskSettings& settings() const { return settings_; }
@@ -35,6 +37,10 @@ public:
     float mask(int t) const; // M, Eq. 4
     float trainingWeight(int t) const; // w_n M, what multiplies -ln p in Eq. 9
     float push(int t) const; // w_n M (1 - c)
+    // Under the chosen objective: its weight of the token times 1 - c.
+    TokenObjective objective() const { return objective_; }
+    float objectivePush(int t) const;
+    std::span<const float> entropyTop20() const; // [T] nats
     // [K] most probable tokens and their log-probabilities.
     std::span<const std::int32_t> alternatives(int t) const;
     std::span<const float> alternativeLogProbabilities(int t) const;
@@ -49,6 +55,8 @@ private:
     std::shared_ptr<const ScoreSet> scores_;
     int index_;
     MaskSettings settings_;
+    TokenObjective objective_;
+    std::vector<float> objectiveWeights_; // [T]
     std::span<const LabelBits> labels_;
     std::vector<float> confidence_;
     std::vector<ByteSpan> spans_;

@@ -143,7 +143,7 @@ QString Workspace::title() const {
         const QString first = QFileInfo(datasetPaths_.first()).fileName();
         return datasetPaths_.size() == 1
             ? first
-            : tr("%1 and %n more", nullptr, static_cast<int>(datasetPaths_.size()) - 1).arg(first);
+            : tr("%1 and %2 more").arg(first, QString::number(datasetPaths_.size() - 1));
     }
     return scoresPath_.isEmpty() ? QString() : QFileInfo(scoresPath_).fileName();
 }
