@@ -245,11 +245,13 @@ void HeatMapChart::mouseMoveEvent(QMouseEvent* event) {
         return;
     hovered_ = cell;
     update();
+    emit cellHovered(cell.column, cell.row);
 }
 
 void HeatMapChart::leaveEvent(QEvent*) {
     hovered_ = {};
     update();
+    emit cellHovered(-1, -1);
 }
 
 void HeatMapChart::keyPressEvent(QKeyEvent* event) {
@@ -284,6 +286,7 @@ void HeatMapChart::keyPressEvent(QKeyEvent* event) {
     }
     cursor_ = {std::clamp(cell.column, 0, columns() - 1), std::clamp(cell.row, 0, rows() - 1)};
     update();
+    emit cellHovered(cursor_.column, cursor_.row);
 }
 
 void HeatMapChart::focusInEvent(QFocusEvent*) {

@@ -35,6 +35,7 @@ public:
 
 signals:
     void cellClicked(int column, int row);
+    void cellHovered(int column, int row); // also by the keys; -1, -1 when the pointer leaves
     // The context menu over a cell is about to open: actions may be added.
     void cellMenuRequested(QMenu* menu, int column, int row);
 
