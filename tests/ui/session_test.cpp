@@ -101,6 +101,27 @@ TEST_F(Session, AWrongFileIsSaidAndChangesNothing) {
     EXPECT_TRUE(window.session()->path().isEmpty());
 }
 
+// Half of a session must never replace the whole.
+TEST_F(Session, WhatCannotBeOpenedLeavesItsFileAlone) {
+    SessionState session;
+    session.scores = file("gone.scores.safetensors").toStdString();
+    session.settings.tau = 0.7;
+    const std::string path = file("work.cuset-session").toStdString();
+    write_session_file(path, session);
+    MainWindow window(file("settings.json"));
+    window.show();
+    window.openPaths({file("a.scores.safetensors")});
+    settle(window);
+    window.openPaths({file("work.cuset-session")});
+    ASSERT_TRUE(waitFor([&] { return window.messages()->texts().size() == 2; }));
+    EXPECT_TRUE(window.messages()->texts()[1].contains(QStringLiteral("stays as it is")));
+    EXPECT_TRUE(window.session()->path().isEmpty());
+    window.maskSettings()->setTau(0.2);
+    ASSERT_TRUE(waitFor([&] { return copies().size() == 1 && window.session()->isSettled(); }));
+    window.close();
+    EXPECT_EQ(read_session_file(path), session);
+}
+
 TEST_F(Session, ACleanEndLeavesNothingToRestore) {
     {
         MainWindow window(file("settings.json"));

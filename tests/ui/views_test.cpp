@@ -1,10 +1,12 @@
 // The panels about what training would do: what-if surface, objectives, corpus shares, exports.
+#include <atomic>
 #include <fstream>
 #include <sstream>
 
 #include <QMenu>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QThread>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -68,6 +70,12 @@ TEST_F(Views, TheSurfaceIsTheSweepAndAClickAdoptsACell) {
     ASSERT_NE(row, table.rows.end());
     EXPECT_DOUBLE_EQ((*row)[2].toDouble(), analyzer.summary().mask.supervised_share);
 
+    emit panel->chart()->cellHovered(4, 4);
+    bool said = false;
+    for (const QLabel* label : panel->findChildren<QLabel*>())
+        said |= label->text().contains(QStringLiteral("\u03bb 4"))
+            && label->text().contains(QStringLiteral("mean weight w"));
+    EXPECT_TRUE(said) << "the numbers under the pointer";
     const int steps = window.maskSettings()->undoStack()->index();
     emit panel->chart()->cellClicked(4, 1);
     EXPECT_EQ(window.maskSettings()->settings().tau, 0.3);
@@ -92,6 +100,34 @@ TEST_F(Views, TheThirdAxisIsHeldByTheSlider) {
     EXPECT_EQ(panel->settingsAt(2, 3).lambda, 1);
     EXPECT_EQ(panel->settingsAt(2, 3).window, 128);
     EXPECT_EQ(panel->settingsAt(2, 3).tau, 0.1);
+}
+
+// The pool's only thread is busy, so that the computation waits and can be stopped for certain.
+TEST_F(Views, TheSurfaceCanBeStoppedAndComputedAgain) {
+    JobRunner lane(1);
+    std::atomic<bool> free{false};
+    lane.start(
+        QStringLiteral("busy"),
+        [&](RunControl&) {
+            while (!free)
+                QThread::msleep(1);
+            return true;
+        },
+        [](const JobOutcome<bool>&) {});
+    WhatIfState state(window.analysis(), window.workspace(), window.maskSettings(), &lane);
+    WhatIfPanel panel(&state, window.maskSettings());
+    state.setWanted(true);
+    EXPECT_TRUE(state.isRunning());
+    state.stop();
+    free = true;
+    ASSERT_TRUE(waitFor([&] { return !state.isRunning(); }));
+    EXPECT_TRUE(state.isStopped());
+    EXPECT_TRUE(panel.chart()->isEmpty());
+    EXPECT_TRUE(panel.chart()->emptyText().contains(QStringLiteral("Compute again")));
+    state.compute();
+    ASSERT_TRUE(waitFor([&] { return !state.isRunning(); }));
+    EXPECT_FALSE(panel.chart()->isEmpty());
+    EXPECT_EQ(state.progress(), 1);
 }
 
 TEST_F(Views, OtherSwitchesAreComputedAnewAndNothingWhileHidden) {

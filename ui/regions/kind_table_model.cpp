@@ -36,8 +36,8 @@ constexpr std::array<ColumnText, KindTableModel::ColumnCount> columnTexts{{
                        "neutral tokens) that touch one of its tokens")},
     {QT_TRANSLATE_NOOP("KindTable", "Push"),
      QT_TRANSLATE_NOOP("KindTable",
-                       "Its share of the sum of w M (1 - c) over all tokens: how much of a "
-                       "training step at these thresholds goes into it")},
+                       "Its share of the push over all tokens, the chosen objective's weight times "
+                       "1 - c (for cuset w M (1 - c)): how much of a training step goes into it")},
 }};
 
 QString percent(double share) {

@@ -2,6 +2,7 @@
 // controllers.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include <QAction>
@@ -108,6 +109,7 @@ private:
     void watchSession();
     void chooseSession(bool save);
     void selectPending();
+    void finishOpening();
     // main_window_actions.cpp
     void buildActions();
     void buildFileMenu();
@@ -155,7 +157,8 @@ private:
     WhatIfPanel* whatIfPanel_ = nullptr;
     SampleExporter* exporter_ = nullptr;
     SessionController* session_ = nullptr;
-    QString pendingSample_; // of a session that is being opened
+    std::optional<SessionState> opening_; // a session whose files are being opened
+    QString pendingSample_; // of it
     int pendingToken_ = -1;
     ChartBinder* charts_ = nullptr;
 

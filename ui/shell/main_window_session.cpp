@@ -1,4 +1,7 @@
 // MainWindow: sessions: what they keep of it, and what brings it back.
+#include <algorithm>
+#include <utility>
+
 #include <QFileDialog>
 #include <QFileInfo>
 
@@ -72,6 +75,10 @@ void MainWindow::watchSession() {
     for (QDockWidget* dock : docks_)
         connect(dock, &QDockWidget::visibilityChanged, this, touch);
     connect(analysis_, &AnalysisState::figuresChanged, this, &MainWindow::selectPending);
+    connect(documents_, &DocumentController::busyChanged, this, [this] {
+        if (opening_) // what ended is delivered after this
+            QMetaObject::invokeMethod(this, &MainWindow::finishOpening, Qt::QueuedConnection);
+    });
     session_->lookForCrash();
 }
 
@@ -132,6 +139,8 @@ void MainWindow::restoreSession(const SessionState& session) {
     selection_.setKinds(kinds);
     pendingSample_ = QString::fromStdString(session.sample);
     pendingToken_ = static_cast<int>(std::clamp<std::int64_t>(session.token, -1, 1 << 30));
+    opening_ = session;
+    QMetaObject::invokeMethod(this, &MainWindow::finishOpening, Qt::QueuedConnection);
     QStringList files;
     for (const std::string& path : session.data)
         files += QString::fromStdString(path);
@@ -141,6 +150,26 @@ void MainWindow::restoreSession(const SessionState& session) {
         documents_->open(files);
     if (!session.model.empty())
         openModel(QString::fromStdString(session.model));
+}
+
+void MainWindow::finishOpening() {
+    if (!opening_ || documents_->isBusy())
+        return;
+    const SessionState wanted = *std::exchange(opening_, std::nullopt);
+    selectPending();
+    pendingSample_.clear(); // what is not there by now will not come
+    const SessionState now = sessionNow();
+    const bool complete = now.data == wanted.data
+        && (wanted.scores.empty()
+            || (wanted.data.empty() ? now.scores == wanted.scores : workspace_.scores() != nullptr))
+        && (wanted.model.empty() || now.model == wanted.model);
+    if (!complete)
+        messages_->show(MessageKind::Warning,
+                        tr("Not all of the session could be opened. %1")
+                            .arg(session_->path().isEmpty()
+                                     ? tr("It will be offered again.")
+                                     : tr("%1 stays as it is.").arg(session_->path())));
+    session_->setComplete(complete);
 }
 
 // The sample and token of a session, as soon as they are there.

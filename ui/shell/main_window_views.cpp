@@ -49,8 +49,11 @@ void MainWindow::buildViews(QDockWidget* besideDensity) {
 
 void MainWindow::showDock(const QString& name) {
     auto* dock = findChild<QDockWidget*>(name);
+    const bool first = !dock->isVisible();
     dock->show();
     dock->raise();
+    if (first && dockWidgetArea(dock) == Qt::BottomDockWidgetArea && !dock->isFloating())
+        resizeDocks({dock}, {std::max(dock->height(), height() * 38 / 100)}, Qt::Vertical);
     dock->widget()->setFocus(Qt::OtherFocusReason);
 }
 

@@ -96,10 +96,20 @@ void SessionController::open(const QString& path) {
     try {
         const SessionState session = read_session_file(toPath(path));
         path_ = QFileInfo(path).absoluteFilePath();
+        waiting_ = true;
         emit opened(session);
     } catch (const Error& error) {
         emit failed(QString::fromUtf8(error.what()));
     }
+}
+
+void SessionController::setComplete(bool complete) {
+    waiting_ = false;
+    if (!complete) {
+        path_.clear();
+        restored_ = false; // what the crash left is offered again
+    }
+    touch();
 }
 
 void SessionController::touch() {
@@ -108,6 +118,8 @@ void SessionController::touch() {
 }
 
 void SessionController::autosave() {
+    if (waiting_)
+        return; // setComplete() calls again
     SessionState session = collect_();
     if (isEmpty(session))
         return;
@@ -143,14 +155,14 @@ void SessionController::close() {
     timer_.stop();
     lane_.abandon(channel);
     lane_.waitForWorkers(closeMs);
-    if (!path_.isEmpty()) {
+    if (!path_.isEmpty() && !waiting_) {
         try {
             write_session_file(toPath(path_), collect_());
         } catch (const Error& error) {
             emit failed(QString::fromUtf8(error.what()));
         }
     }
-    if (restored_)
+    if (restored_ && !waiting_)
         discard();
     if (!copy_.isEmpty())
         QFile::remove(copy_);
@@ -189,9 +201,9 @@ void SessionController::lookForCrash() {
 void SessionController::restore() {
     if (!leftSession_)
         return;
-    restored_ = true;
+    restored_ = waiting_ = true;
+    path_.clear(); // it is no file of the user's
     emit opened(*leftSession_);
-    touch();
 }
 
 void SessionController::discard() {

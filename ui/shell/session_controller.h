@@ -29,8 +29,12 @@ public:
     // Saves there, and from then on by itself after each change.
     void saveAs(const QString& path);
     void save() { saveAs(path_); }
-    // Reads a session file; opened() follows, or failed().
+    // Reads a session file; opened() follows, or failed(). Nothing is saved until setComplete():
+    // half of a session must not replace the whole.
     void open(const QString& path);
+    // Whether all that the opened session names could be opened. If not, its file stays as it is
+    // and is followed no more.
+    void setComplete(bool complete);
 
     // Looks for what a crash left; recoverable() follows for the newest.
     void lookForCrash();
@@ -63,6 +67,7 @@ private:
     std::unique_ptr<Lock> leftLock_;
     std::optional<SessionState> leftSession_;
     QTimer timer_;
+    bool waiting_ = false; // for setComplete()
     bool restored_ = false;
     bool closed_ = false;
     JobRunner lane_{1}; // saves one after another

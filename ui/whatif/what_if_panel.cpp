@@ -95,6 +95,7 @@ WhatIfPanel::WhatIfPanel(WhatIfState* state, MaskSettingsState* settings, QWidge
     connect(chart_, &HeatMapChart::cellClicked, this, [this](int column, int row) {
         settings_->set(settingsAt(column, row), tr("Choose from the what-if surface"));
     });
+    connect(chart_, &HeatMapChart::cellHovered, this, &WhatIfPanel::showCell);
     connect(chart_, &HeatMapChart::cellMenuRequested, this, &WhatIfPanel::addCellActions);
     connect(state_, &WhatIfState::changed, this, &WhatIfPanel::showAxes);
     connect(state_, &WhatIfState::progressChanged, this, &WhatIfPanel::showProgress);
@@ -232,6 +233,27 @@ void WhatIfPanel::showCurrent() {
             .arg(numberText(now.tau, 4), numberText(now.lambda, 4))
             .arg(now.window)
             .arg(onPlane || state_->points().empty() ? QString() : tr("; on another plane")));
+}
+
+// All figures of the cell under the pointer, in place of the present settings.
+void WhatIfPanel::showCell(int column, int row) {
+    if (column < 0 || state_->points().empty())
+        return showCurrent();
+    const SweepPlane plane =
+        sweep_plane(state_->grid(), xAxis(), yAxis(), static_cast<std::size_t>(held_->value()));
+    const SweepPoint& point =
+        state_->points()[plane.points[static_cast<std::size_t>(row) * plane.x_values.size()
+                                      + static_cast<std::size_t>(column)]];
+    QStringList parts{
+        tr("\u03c4 %1, \u03bb %2, l %3")
+            .arg(numberText(point.settings.tau, 4), numberText(point.settings.lambda, 4))
+            .arg(point.settings.window)};
+    for (const SweepFigure figure :
+         {SweepFigure::supervised_share, SweepFigure::supervised_cuda_share,
+          SweepFigure::mean_weight, SweepFigure::push_sensitive})
+        parts += figure_->itemText(static_cast<int>(figure)) + QLatin1Char(' ')
+            + numberText(sweep_figure(point, figure), 4);
+    now_->setText(parts.join(QStringLiteral(";  ")));
 }
 
 void WhatIfPanel::showProgress() {

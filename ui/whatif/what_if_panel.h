@@ -35,6 +35,7 @@ private:
     void showAxes();
     void showSurface();
     void showCurrent();
+    void showCell(int column, int row);
     void showProgress();
     void addCellActions(QMenu* menu, int column, int row);
     SweepAxis xAxis() const;
