@@ -24,6 +24,8 @@ struct ReadOptions {
     // Field -> value: records where one of them has another value are left out. Values are compared
     // as text, ignoring case, so that "true" is JSON's true and a CSV file's True.
     std::map<std::string, std::string> filters = {};
+
+    friend bool operator==(const ReadOptions&, const ReadOptions&) = default;
 };
 
 // Reads all `paths` in order ("-" is standard input). A sample's id is the record's `id`, else file

@@ -1,6 +1,7 @@
 #include "core/io/session_file.h"
 
 #include <cmath>
+#include <map>
 
 #include <nlohmann/json.hpp>
 
@@ -70,6 +71,14 @@ public:
         return {found != object_.end() && found->is_object() ? *found : nothing, subject_};
     }
 
+    // All fields, which must be texts.
+    std::map<std::string, std::string> texts() const {
+        std::map<std::string, std::string> all;
+        for (const auto& [name, value] : object_.items())
+            all[name] = get(name.c_str(), std::string());
+        return all;
+    }
+
 private:
     static bool is_texts(const Json& list) {
         for (const Json& item : list)
@@ -102,6 +111,26 @@ MaskSettings read_settings(const Reader& reader, const std::string& subject) {
     return s;
 }
 
+ReadOptions read_options(const Reader& reader) {
+    ReadOptions options;
+    options.prompt_field = reader.get("prompt_field", std::string());
+    options.response_field = reader.get("response_field", std::string());
+    options.prompt = reader.get("prompt", std::string());
+    options.dataset = reader.get("dataset", std::string());
+    options.strict = reader.get("strict", false);
+    options.filters = reader.inside("filters").texts();
+    return options;
+}
+
+Json write_options(const ReadOptions& options) {
+    return {{"prompt_field", options.prompt_field},
+            {"response_field", options.response_field},
+            {"prompt", options.prompt},
+            {"dataset", options.dataset},
+            {"strict", options.strict},
+            {"filters", Json(options.filters)}};
+}
+
 Json parse(std::string_view json, const std::string& subject) {
     Json file;
     try {
@@ -132,6 +161,7 @@ std::string write_session(const SessionState& session, const fs::path& folder) {
                     {"format_version", format_version},
                     {"model", model_to_file(session.model, folder)},
                     {"data", std::move(data)},
+                    {"read", write_options(session.read)},
                     {"scores", to_file(session.scores, folder)},
                     {"notes", to_file(session.notes, folder)},
                     {"labels", to_file(session.labels, folder)},
@@ -163,6 +193,7 @@ SessionState read_session(std::string_view json, const fs::path& path) {
     session.model = model_from_file(reader.get("model", std::string()), folder);
     for (const std::string& data : reader.get("data", std::vector<std::string>()))
         session.data.push_back(from_file(data, folder));
+    session.read = read_options(reader.inside("read"));
     session.scores = from_file(reader.get("scores", std::string()), folder);
     session.notes = from_file(reader.get("notes", std::string()), folder);
     session.labels = from_file(reader.get("labels", std::string()), folder);

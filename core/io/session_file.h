@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/data/mask_settings.h"
+#include "core/io/sample_reader.h"
 
 namespace cuset {
 
@@ -16,6 +17,7 @@ struct SessionState {
     // What is open. Paths are absolute here; "" and empty for nothing.
     std::string model; // a path, or org/name
     std::vector<std::string> data;
+    ReadOptions read = {}; // how the data's records are read
     std::string scores;
     std::string notes; // where tags, notes and quarantine are kept
     std::string labels; // where corrected labels are kept

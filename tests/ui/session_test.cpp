@@ -73,6 +73,29 @@ TEST_F(Session, ComesBackFromItsFile) {
     EXPECT_TRUE(window.messages()->texts().isEmpty());
 }
 
+// Data are read the way they were, not by recognition.
+TEST_F(Session, KeepsHowTheDataWereRead) {
+    QFile data(file("odd.jsonl"));
+    ASSERT_TRUE(data.open(QIODevice::WriteOnly));
+    data.write("{\"id\": \"a\", \"ask\": \"p\", \"code\": \"int x;\", \"prompt\": \"not me\", "
+               "\"response\": \"nor me\"}\n");
+    data.close();
+    {
+        MainWindow window(file("settings.json"));
+        ReadOptions options;
+        options.prompt_field = "ask";
+        options.response_field = "code";
+        window.documents()->openData({file("odd.jsonl")}, options);
+        settle(window);
+        window.session()->saveAs(file("work.cuset-session"));
+    }
+    MainWindow window(file("settings.json"));
+    window.openPaths({file("work.cuset-session")});
+    settle(window);
+    ASSERT_EQ(window.workspace()->sampleCount(), 1);
+    EXPECT_EQ(window.workspace()->response(0), "int x;");
+}
+
 TEST_F(Session, IsKeptUpToDate) {
     MainWindow window(file("settings.json"));
     look(window);

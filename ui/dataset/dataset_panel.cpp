@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <QEvent>
 #include <QHeaderView>
 #include <QInputDialog>
 #include <QMenu>
@@ -86,6 +87,7 @@ void DatasetPanel::build() {
     table_->setFrameShape(QFrame::NoFrame);
     table_->verticalHeader()->hide();
     table_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() * 3 / 2);
+    table_->viewport()->installEventFilter(this);
     buildColumns();
     error_ = new QLabel(this);
     error_->setTextFormat(Qt::PlainText);
@@ -156,9 +158,11 @@ void DatasetPanel::fitIdColumn() {
                           std::max(least, table_->viewport()->width() - others));
 }
 
-void DatasetPanel::resizeEvent(QResizeEvent* event) {
-    QWidget::resizeEvent(event);
-    QMetaObject::invokeMethod(this, &DatasetPanel::fitIdColumn, Qt::QueuedConnection);
+// The room for columns also changes when the scroll bar comes or goes.
+bool DatasetPanel::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == table_->viewport() && event->type() == QEvent::Resize)
+        QMetaObject::invokeMethod(this, &DatasetPanel::fitIdColumn, Qt::QueuedConnection);
+    return QWidget::eventFilter(watched, event);
 }
 
 // The first tag brings its column; a person may hide it again.

@@ -160,7 +160,7 @@ void DocumentController::openData(const QStringList& paths, const ReadOptions& o
     pool_->start(
         dataChannel,
         [paths, options](RunControl& control) { return readData(paths, options, control); },
-        [this, paths](JobOutcome<OpenedData> outcome) {
+        [this, paths, options](JobOutcome<OpenedData> outcome) {
             if (const auto* error = std::get_if<1>(&outcome))
                 fail(*error);
             auto* opened = std::get_if<0>(&outcome);
@@ -173,6 +173,7 @@ void DocumentController::openData(const QStringList& paths, const ReadOptions& o
             }
             openLabels(std::move(opened->labels));
             openNotes(std::move(opened->notes));
+            readOptions_ = options;
             workspace_->setDataset(opened->dataset, paths);
             reportDataset(*opened->dataset);
             if (!opened->scoresProblem.isEmpty())

@@ -37,6 +37,8 @@ public:
     void openData(const QStringList& paths, const cuset::ReadOptions& options = {});
     void openScores(const QString& path);
     void openModel(const QString& nameOrPath);
+    // How the records of the open data were read.
+    const ReadOptions& readOptions() const { return readOptions_; }
     // The model that will score; "" if none. Only its headers have been read.
     const QString& modelPath() const { return modelPath_; }
     bool isBusy() const;
@@ -64,6 +66,7 @@ private:
     NoteState* notes_;
     JobRunner* pool_;
     QString modelPath_;
+    ReadOptions readOptions_;
     ErrorCode lastError_ = ErrorCode::failure;
     bool failed_ = false;
 };

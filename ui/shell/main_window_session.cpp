@@ -101,6 +101,7 @@ SessionState MainWindow::sessionNow() const {
     session.model = modelPath(documents_->modelPath());
     for (const QString& path : workspace_.datasetPaths())
         session.data.push_back(absolute(path));
+    session.read = session.data.empty() ? ReadOptions{} : documents_->readOptions();
     session.scores = absolute(workspace_.scoresPath());
     session.notes = absolute(notes_->path());
     session.labels = absolute(labels_->path());
@@ -144,10 +145,10 @@ void MainWindow::restoreSession(const SessionState& session) {
     QStringList files;
     for (const std::string& path : session.data)
         files += QString::fromStdString(path);
-    if (!session.scores.empty())
-        files += QString::fromStdString(session.scores);
     if (!files.isEmpty())
-        documents_->open(files);
+        documents_->openData(files, session.read);
+    if (!session.scores.empty())
+        documents_->openScores(QString::fromStdString(session.scores));
     if (!session.model.empty())
         openModel(QString::fromStdString(session.model));
 }

@@ -12,6 +12,8 @@ SessionState some_session(const std::string& folder) {
     SessionState session;
     session.model = folder + "/models/m.gguf";
     session.data = {folder + "/a \"b\".jsonl", "/elsewhere/c.jsonl"};
+    session.read.prompt_field = "extra.question";
+    session.read.filters = {{"lang", "cuda"}};
     session.scores = folder + "/sub/s.scores.safetensors";
     session.notes = folder + "/a.notes.json";
     session.settings = {.tau = 0.25, .lambda = 3, .window = 99, .cuda_mask = false};
@@ -72,6 +74,7 @@ TEST(SessionFile, RefusesWhatItIsNot) {
     EXPECT_EQ(refused(head + "\"1\"}"), ErrorCode::unsupported);
     EXPECT_EQ(refused(head + "1, \"data\": \"x\"}"), ErrorCode::bad_format);
     EXPECT_EQ(refused(head + "1, \"data\": [1]}"), ErrorCode::bad_format);
+    EXPECT_EQ(refused(head + "1, \"read\": {\"filters\": {\"a\": 1}}}"), ErrorCode::bad_format);
     EXPECT_EQ(refused(head + "1, \"token\": 1.5}"), ErrorCode::bad_format);
     EXPECT_EQ(refused(head + "1, \"thresholds\": {\"tau\": 2}}"), ErrorCode::bad_value);
     EXPECT_EQ(refused(head + "1, \"thresholds\": {\"lambda\": 0}}"), ErrorCode::bad_value);
