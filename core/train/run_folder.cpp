@@ -117,33 +117,55 @@ std::vector<TrainEvent> read_events(const fs::path& folder) {
     return events;
 }
 
+void RunSummary::add(const TrainEvent& event) {
+    if (const auto* begun = std::get_if<StartedEvent>(&event.body)) {
+        earlier_seconds = seconds();
+        session_begin = event.time;
+        if (first_time.empty())
+            first_time = event.time;
+        started = *begun;
+        state = RunState::interrupted;
+        failed = {};
+    } else if (const auto* step = std::get_if<StepEvent>(&event.body)) {
+        last_step = *step;
+    } else if (const auto* evaluation = std::get_if<EvaluationEvent>(&event.body)) {
+        last_evaluation = *evaluation;
+        if (best_evaluation.step == 0 || evaluation->loss < best_evaluation.loss)
+            best_evaluation = *evaluation;
+    } else if (const auto* checkpoint = std::get_if<CheckpointEvent>(&event.body)) {
+        checkpoint_step = checkpoint->step;
+    } else if (const auto* log = std::get_if<LogEvent>(&event.body)) {
+        if (log->level != "info")
+            last_warning = *log;
+    } else if (const auto* end = std::get_if<FinishedEvent>(&event.body)) {
+        finished = *end;
+        state = end->reason == "stopped" ? RunState::stopped : RunState::finished;
+    } else if (const auto* failure = std::get_if<FailedEvent>(&event.body)) {
+        failed = *failure;
+        state = RunState::failed;
+    }
+    last_time = event.time;
+}
+
+double RunSummary::seconds() const {
+    if (session_begin.empty())
+        return earlier_seconds;
+    const double session = event_seconds(last_time) - event_seconds(session_begin);
+    return earlier_seconds + (session > 0 ? session : 0);
+}
+
+RunState state_with_lock(RunState by_events, LockState lock) {
+    if (lock == LockState::held)
+        return RunState::running;
+    // A writer elsewhere that has ended removed its lock, whatever its events say.
+    return lock == LockState::foreign ? RunState::elsewhere : by_events;
+}
+
 RunSummary summarize_run(const fs::path& folder) {
     RunSummary run;
     run.path = folder;
-    each_event(events_text(folder), [&](const TrainEvent& event) {
-        run.last_time = event.time;
-        if (const auto* started = std::get_if<StartedEvent>(&event.body)) {
-            run.started = *started;
-            run.state = RunState::interrupted;
-        } else if (const auto* step = std::get_if<StepEvent>(&event.body)) {
-            run.last_step = *step;
-        } else if (const auto* evaluation = std::get_if<EvaluationEvent>(&event.body)) {
-            run.last_evaluation = *evaluation;
-        } else if (const auto* checkpoint = std::get_if<CheckpointEvent>(&event.body)) {
-            run.checkpoint_step = checkpoint->step;
-        } else if (const auto* finished = std::get_if<FinishedEvent>(&event.body)) {
-            run.finished = *finished;
-            run.state = finished->reason == "stopped" ? RunState::stopped : RunState::finished;
-        } else if (const auto* failed = std::get_if<FailedEvent>(&event.body)) {
-            run.failed = *failed;
-            run.state = RunState::failed;
-        }
-    });
-    const LockState lock = inspect_lock(folder / "lock").state;
-    if (lock == LockState::held)
-        run.state = RunState::running;
-    else if (lock == LockState::foreign)
-        run.state = RunState::elsewhere;
+    each_event(events_text(folder), [&](const TrainEvent& event) { run.add(event); });
+    run.state = state_with_lock(run.state, inspect_lock(folder / "lock").state);
     return run;
 }
 

@@ -35,11 +35,22 @@ struct RunSummary {
     FinishedEvent finished;
     FailedEvent failed;
     std::int64_t checkpoint_step = -1; // of the last checkpoint event
-    std::string last_time;
+    EvaluationEvent best_evaluation; // of the lowest loss; step 0: none yet
+    LogEvent last_warning; // of level "warning" or "error"
+    std::string first_time, last_time;
+    double earlier_seconds = 0; // of the sessions before the last "started"
+    std::string session_begin; // time of the last "started"
+
+    // Follows the events in order; the state is what they say, without a look at the lock.
+    void add(const TrainEvent& event);
+    // Seconds between "started" and the last event, over all sessions.
+    double seconds() const;
 };
 
 // True if the folder looks like a run: config.json and events.jsonl are there.
 bool is_run_folder(const std::filesystem::path& folder);
+// The state of a run whose events say `by_events` and whose lock is in that state.
+RunState state_with_lock(RunState by_events, LockState lock);
 // Throws Error: not_found, unreadable.
 RunSummary summarize_run(const std::filesystem::path& folder);
 // The run folders among `paths` and directly in them, sorted.

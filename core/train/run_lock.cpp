@@ -110,6 +110,10 @@ LockReport inspect_lock(const fs::path& path) {
         report.state = LockState::foreign;
     else if (is_alive(report.holder))
         report.state = LockState::held;
+    else
+        // The number is in use, but by another process.
+        report.recycled = report.holder.pid > 0 && !status_of(report.holder.pid).empty()
+            && start_time(status_of(report.holder.pid)) != report.holder.start_time;
     return report;
 }
 

@@ -31,6 +31,7 @@ enum class LockState {
 struct LockReport {
     LockState state = LockState::free;
     LockHolder holder;
+    bool recycled = false; // stale: its number is another process's now
 };
 // Who holds `path`; a file that cannot be understood counts as stale.
 LockReport inspect_lock(const std::filesystem::path& path);

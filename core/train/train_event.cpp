@@ -5,6 +5,8 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "core/train/flat_json.h"
+
 namespace cuset {
 namespace {
 
@@ -121,6 +123,34 @@ void take(const json& from, std::string& to) {
         to = from.get<std::string>();
 }
 
+// A step whose line is as plain as we write it; most lines of a run are.
+std::optional<TrainEvent> scan_step(std::string_view line) {
+    StepEvent step;
+    std::string_view type;
+    TrainEvent event;
+    FlatJson text(line);
+    while (text.ok() && !text.key().empty()) {
+        const std::string_view before = text.key();
+        if (before == "v")
+            text.skip();
+        else if (before == "type")
+            text.take(type);
+        else if (before == "time")
+            text.take(event.time);
+        else // in the order in which they are written: one pass takes them all
+            fields(step, [&](std::string_view name, auto& member) {
+                if (text.key() == name)
+                    text.take(member);
+            });
+        if (text.key() == before && text.key().data() == before.data())
+            text.skip();
+    }
+    if (!text.at_end() || type != "step")
+        return std::nullopt;
+    event.body = step;
+    return event;
+}
+
 template <class Body> TrainEvent read_body(const json& object) {
     Body body;
     fields(body, [&](const char* name, auto& member) {
@@ -154,7 +184,22 @@ std::string to_json_line(const TrainEvent& event) {
     return line.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
+double event_seconds(std::string_view time) {
+    std::tm utc{};
+    double seconds = 0;
+    const std::string text(time);
+    if (std::sscanf(text.c_str(), "%d-%d-%dT%d:%d:%lf", &utc.tm_year, &utc.tm_mon, &utc.tm_mday,
+                    &utc.tm_hour, &utc.tm_min, &seconds)
+        < 6)
+        return no_figure;
+    utc.tm_year -= 1900;
+    utc.tm_mon -= 1;
+    return static_cast<double>(timegm(&utc)) + seconds;
+}
+
 std::optional<TrainEvent> parse_event(std::string_view line) {
+    if (auto step = scan_step(line))
+        return step;
     const json object = json::parse(line, nullptr, false);
     if (!object.is_object() || !object.contains("type") || !object["type"].is_string()
         || (object.contains("time") && !object["time"].is_string()))

@@ -86,6 +86,8 @@ struct TrainEvent {
 };
 
 std::string time_now(); // "2026-12-01T08:55:12.345Z"
+// Seconds since 1970 of such a time; NaN if it is none.
+double event_seconds(std::string_view time);
 // One line without its end. Text that is no UTF-8 becomes U+FFFD.
 std::string to_json_line(const TrainEvent& event);
 // Nothing for a line that is not an event we know, e.g. one that was cut off.
