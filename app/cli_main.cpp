@@ -47,6 +47,7 @@ int main(int argc, char** argv) {
     cuset::cli::add_sweep_command(program);
     cuset::cli::add_report_command(program);
     cuset::cli::add_train_commands(program);
+    cuset::cli::add_queue_command(program);
     if (const std::string wrong = unknown_command(program, argc > 1 ? argv[1] : ""); !wrong.empty())
         return exit_with(cuset::ExitCode::usage, wrong.c_str());
     try {

@@ -14,5 +14,6 @@ void add_analysis_commands(CLI::App& program); // analyze, compare
 void add_sweep_command(CLI::App& program); // sweep
 void add_report_command(CLI::App& program); // report
 void add_train_commands(CLI::App& program); // train, runs, merge
+void add_queue_command(CLI::App& program); // queue
 
 } // namespace cuset::cli

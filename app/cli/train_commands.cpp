@@ -12,6 +12,7 @@
 #include "core/base/message.h"
 #include "core/train/rank_environment.h"
 #include "core/train/run_folder.h"
+#include "core/train/run_process.h"
 #include "core/train/trainer.h"
 
 namespace cuset::cli {
@@ -23,6 +24,7 @@ struct TrainCommand {
     std::int64_t stop_after = 0;
     std::int64_t shown_samples = 2;
     bool dry_run = false;
+    bool detach = false;
     bool json = false;
 };
 
@@ -132,12 +134,57 @@ void show_event(const TrainEvent& event) {
         std::fprintf(stderr, "%s: %s\n", log->level.c_str(), printable(log->message, 1000).c_str());
 }
 
+// The run goes on by itself: what can be known to be wrong is said before.
+void detach(const TrainCommand& command, const std::optional<TrainConfig>& config) {
+    namespace fs = std::filesystem;
+    const std::string& resume = command.options.resume;
+    const fs::path folder =
+        resume.empty() ? fs::path(config->output) : fs::absolute(resume).lexically_normal();
+    if (resume.empty() && fs::exists(folder / "events.jsonl"))
+        throw Error(ErrorCode::usage,
+                    "holds a run already; go on with it (--resume), or name another output",
+                    folder.string());
+    if (!resume.empty() && !is_run_folder(folder))
+        throw Error(ErrorCode::not_found,
+                    "is no run folder: config.json or events.jsonl is missing", folder.string());
+    const LockReport lock = inspect_lock(folder / "lock");
+    if (lock.state == LockState::held || lock.state == LockState::foreign)
+        throw Error(ErrorCode::usage,
+                    "is being written by process " + std::to_string(lock.holder.pid)
+                        + (lock.state == LockState::foreign
+                               ? " of machine " + printable(lock.holder.host, 80)
+                               : std::string()),
+                    folder.string());
+    std::vector<std::string> arguments{this_program().string(), "train"};
+    if (!resume.empty())
+        arguments.insert(arguments.end(), {"--resume", folder.string()});
+    else
+        arguments.push_back(fs::absolute(command.config).string());
+    if (command.options.allow_benchmark_data)
+        arguments.emplace_back("--allow-benchmark-data");
+    if (command.options.ignore_memory_limit)
+        arguments.emplace_back("--force");
+    if (command.stop_after > 0)
+        arguments.insert(arguments.end(), {"--stop-after", std::to_string(command.stop_after)});
+    const std::int64_t pid = spawn_detached(arguments, folder);
+    if (command.json)
+        print_json({{"pid", pid}, {"output", folder.string()}});
+    else
+        std::printf("%s: process %lld\n", printable(folder.string(), 400).c_str(),
+                    static_cast<long long>(pid));
+}
+
 void run_train(TrainCommand& command) {
     std::optional<TrainConfig> config;
     if (!command.config.empty())
         config = read_train_config(command.config);
     if (command.stop_after > 0)
         command.options.stop_after = command.stop_after;
+    if (command.detach) {
+        if (!config && command.options.resume.empty())
+            throw Error(ErrorCode::usage, "needs a configuration or --resume", "--detach");
+        return detach(command, config);
+    }
     const bool leads = rank_environment().rank == 0;
     CommandRun run(leads);
     if (command.dry_run) {
@@ -178,6 +225,7 @@ void run_train(TrainCommand& command) {
 
 struct RunsCommand {
     std::vector<std::string> folders;
+    bool stop = false;
     bool json = false;
 };
 
@@ -198,6 +246,8 @@ void run_runs(const RunsCommand& command) {
     std::vector<std::vector<std::string>> rows;
     for (const auto& folder : find_runs({command.folders.begin(), command.folders.end()})) {
         const RunSummary run = summarize_run(folder);
+        if (command.stop && run.state == RunState::running)
+            request_stop(folder);
         if (command.json) {
             print_json(to_json(run));
             continue;
@@ -257,6 +307,11 @@ void add_train(CLI::App& program) {
                       "train on a benchmark's test set all the same");
     command->add_flag("--force", train->options.ignore_memory_limit,
                       "start even if the estimate says that it does not fit");
+    command
+        ->add_flag("--detach", train->detach,
+                   "start the run in the background and return; its output goes to log.txt of the "
+                   "run folder, and how it ended to its events")
+        ->excludes("--dry-run");
     command->add_flag("--json", train->json, "print the events, or the plan, as JSON");
     command->footer(
         "Several ranks train data-parallel: torchrun --no-python --nproc-per-node N cuset train "
@@ -273,6 +328,8 @@ void add_train_commands(CLI::App& program) {
     CLI::App* command =
         program.add_subcommand("runs", "training runs, their state and last figures");
     command->add_option("DIR", runs->folders, "run folders, or folders of them")->required();
+    command->add_flag("--stop", runs->stop,
+                      "ask those that run here to finish the step, save and end");
     command->add_flag("--json", runs->json, "print JSON, one line a run");
     command->callback([runs] { run_runs(*runs); });
 
