@@ -48,8 +48,8 @@ public:
 private:
     struct Files;
     void weigh(const TrainConfig& config, const ScoreSet& scores, std::int64_t begin,
-               const Encoding& encoding,
-               const std::vector<LabelBits>& labels, SamplePreview& preview) const;
+               const Encoding& encoding, const std::vector<LabelBits>& labels,
+               SamplePreview& preview) const;
 
     std::string model_;
     std::unique_ptr<Files> files_;

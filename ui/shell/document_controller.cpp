@@ -99,6 +99,10 @@ FileKind DocumentController::kindOf(const QString& path) {
         return FileKind::Scores;
     if (info.suffix().compare(QLatin1String("gguf"), Qt::CaseInsensitive) == 0)
         return FileKind::Model;
+    if (info.isDir()
+        && (QFileInfo::exists(path + QStringLiteral("/events.jsonl"))
+            || QFileInfo::exists(path + QStringLiteral("/sweep.json"))))
+        return FileKind::Run;
     if (info.isDir() && QFileInfo::exists(path + QStringLiteral("/config.json")))
         return FileKind::Model;
     if (info.suffix().compare(QLatin1String("safetensors"), Qt::CaseInsensitive) == 0)
@@ -138,7 +142,7 @@ void DocumentController::openLabels(OpenedLabels opened) {
 }
 
 void DocumentController::open(const QStringList& paths) {
-    QStringList data;
+    QStringList data, runs;
     for (const QString& path : paths) {
         switch (kindOf(path)) {
         case FileKind::Scores:
@@ -147,6 +151,9 @@ void DocumentController::open(const QStringList& paths) {
         case FileKind::Model:
             openModel(path);
             break;
+        case FileKind::Run:
+            runs += path;
+            break;
         case FileKind::Data:
             data += path;
             break;
@@ -154,6 +161,8 @@ void DocumentController::open(const QStringList& paths) {
     }
     if (!data.isEmpty())
         openData(data);
+    if (!runs.isEmpty())
+        emit runsOpened(runs);
 }
 
 void DocumentController::openData(const QStringList& paths, const ReadOptions& options) {

@@ -14,7 +14,7 @@
 
 namespace cuset {
 
-enum class FileKind { Scores, Model, Data };
+enum class FileKind { Scores, Model, Data, Run };
 
 class DocumentController : public QObject {
     Q_OBJECT
@@ -22,7 +22,8 @@ public:
     DocumentController(Workspace* workspace, LabelState* labels, NoteState* notes, JobRunner* pool,
                        QObject* parent = nullptr);
 
-    // By name and content of folders: score files, GGUF files and model folders, else data.
+    // By name and content of folders: score files, GGUF files, model folders and folders of training
+    // runs, else data.
     static FileKind kindOf(const QString& path);
     // Where scores of these data files go: beside the first one, or in the user's data folder if
     // that is read-only.
@@ -53,6 +54,7 @@ signals:
     void fieldsUnknown(const QStringList& paths, const QString& reason);
     void scoresOpened(const QString& path);
     void modelOpened(const QString& nameOrPath);
+    void runsOpened(const QStringList& folders);
     void busyChanged();
 
 private:

@@ -60,6 +60,7 @@ MainWindow::MainWindow(const QString& settingsPath, QWidget* parent)
     buildDocks();
     buildRegionActions();
     buildViewActions();
+    buildTraining();
     buildToolBar();
     buildSession();
     connectState();
@@ -81,6 +82,8 @@ MainWindow::~MainWindow() {
     whatIf_->disconnect();
     session_->disconnect();
     kinds_->disconnect();
+    training_->disconnect();
+    training_->registry()->disconnect(training_);
     selection_.disconnect();
     workspace_.disconnect();
     mask_.disconnect();
@@ -202,7 +205,10 @@ void MainWindow::showProgress(double share, const QString& text) {
 
 void MainWindow::updateTitle() {
     const QString title = workspace_.title();
-    setWindowTitle(title.isEmpty() ? tr("CuSeT Studio") : tr("%1 \u2013 CuSeT Studio").arg(title));
+    const QString name =
+        title.isEmpty() ? tr("CuSeT Studio") : tr("%1 \u2013 CuSeT Studio").arg(title);
+    const QString progress = training_->progressText();
+    setWindowTitle(progress.isEmpty() ? name : tr("(%1) %2").arg(progress, name));
 }
 
 void MainWindow::loadSettings() {
@@ -217,6 +223,11 @@ void MainWindow::loadSettings() {
                                                                         : ColorMap::Cividis);
     editor_->setColorBy(colorByFor(settings_.colorBy, ColorBy::Confidence));
     setAppearance(settings_.appearance);
+    QStringList roots = settings_.runRoots;
+    // Another settings file is another person's window, or a picture's.
+    if (store_.path() == SettingsStore().path() && !roots.contains(RunRegistry::defaultRoot()))
+        roots += RunRegistry::defaultRoot();
+    training_->registry()->setRoots(roots);
     rebuildRecentMenus();
     const QSize available = screen()->availableSize();
     resize(std::min(1600, available.width() * 95 / 100),
@@ -243,6 +254,7 @@ void MainWindow::saveSettings() {
     settings_.shownKinds = editor_->kindBar()->shownKinds();
     settings_.mask = mask_.settings();
     model_->store(settings_);
+    settings_.runRoots = training_->registry()->roots();
     store_.save(settings_);
 }
 
@@ -290,6 +302,10 @@ QStringList MainWindow::viewNames() {
 }
 
 bool MainWindow::showView(const QString& name) {
+    if (trainingViews().contains(name)) {
+        showTrainingView(name);
+        return true;
+    }
     if (name == QLatin1String("main"))
         return true;
     if (name == QLatin1String("light") || name == QLatin1String("dark")) {
@@ -330,6 +346,8 @@ bool MainWindow::isSettled() const {
     return !documents_->isBusy() && !scoring_->isRunning() && analysis_->isSettled()
         && charts_->isSettled() && objectives_->isSettled() && kinds_->isSettled()
         && samples_->isSettled() && pool_.isIdle();
+    &&charts_->isSettled() && kinds_->isSettled() && samples_->isSettled() && pool_.isIdle()
+        && training_->isSettled();
 }
 
 ExitCode MainWindow::outcome() const {

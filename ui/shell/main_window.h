@@ -25,6 +25,7 @@
 #include "ui/shell/session_controller.h"
 #include "ui/shell/settings.h"
 #include "ui/shell/start_page.h"
+#include "ui/shell/training_controller.h"
 #include "ui/state/objective_figures.h"
 #include "ui/whatif/what_if_panel.h"
 
@@ -74,6 +75,7 @@ public:
     // What a session file keeps of the window, and back.
     SessionState sessionNow() const;
     void restoreSession(const SessionState& session);
+    TrainingController* training() { return training_; }
 
 protected:
     void closeEvent(QCloseEvent* event) override;
@@ -110,6 +112,13 @@ private:
     void chooseSession(bool save);
     void selectPending();
     void finishOpening();
+    // main_window_training.cpp
+    void buildTraining();
+    void addTrainingButton();
+    void useInTraining();
+    void showTraining();
+    static QStringList trainingViews();
+    void showTrainingView(const QString& name);
     // main_window_actions.cpp
     void buildActions();
     void buildFileMenu();
@@ -161,6 +170,7 @@ private:
     QString pendingSample_; // of it
     int pendingToken_ = -1;
     ChartBinder* charts_ = nullptr;
+    TrainingController* training_ = nullptr;
 
     MessageBar* messages_ = nullptr;
     EditorPanel* editor_ = nullptr;

@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <utility>
 
+#include <QDialog>
+#include <QPainter>
 #include <QPixmap>
 
 #include "ui/state/navigation.h"
@@ -76,6 +78,26 @@ bool Screenshot::select() {
     return true;
 }
 
+// The window, and the dialog that stands before it.
+QPixmap Screenshot::picture() const {
+    QPixmap picture = window_->grab();
+    for (QDialog* dialog : window_->findChildren<QDialog*>()) {
+        if (!dialog->isVisible())
+            continue;
+        const QPixmap front = dialog->grab();
+        const QPointF corner((picture.deviceIndependentSize().width()
+                              - front.deviceIndependentSize().width())
+                                 / 2,
+                             (picture.deviceIndependentSize().height()
+                              - front.deviceIndependentSize().height())
+                                 / 2);
+        QPainter painter(&picture);
+        painter.fillRect(picture.rect(), QColor(0, 0, 0, 90));
+        painter.drawPixmap(corner, front);
+    }
+    return picture;
+}
+
 void Screenshot::save() {
     const QStringList texts = window_->messages()->texts();
     if (window_->outcome() != ExitCode::ok) {
@@ -83,7 +105,7 @@ void Screenshot::save() {
         emit done(window_->outcome());
         return;
     }
-    if (!window_->grab().save(request_.file, "PNG")) {
+    if (!picture().save(request_.file, "PNG")) {
         std::fprintf(stderr,
                      "cuset-studio: %s: cannot be written; check the folder, its permissions and "
                      "the free space\n",

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QObject>
+#include <QPixmap>
 #include <QString>
 #include <QStringList>
 #include <QTimer>
@@ -32,6 +33,7 @@ private:
     enum class Step { Load, Select, Settle };
     void check();
     bool select();
+    QPixmap picture() const;
     void save();
 
     MainWindow* window_;

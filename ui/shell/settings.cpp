@@ -17,12 +17,13 @@ namespace {
 
 constexpr qint64 maxBytes = 4 << 20;
 constexpr int maxRecent = 12;
+constexpr int maxRoots = 50;
 
-QStringList toStrings(const QJsonValue& value) {
+QStringList toStrings(const QJsonValue& value, int most = maxRecent) {
     QStringList strings;
     const QJsonArray array = value.toArray();
     for (const QJsonValue& item : array)
-        if (item.isString() && strings.size() < maxRecent)
+        if (item.isString() && strings.size() < most)
             strings += item.toString();
     return strings;
 }
@@ -59,6 +60,7 @@ Settings fromJson(const QJsonObject& json) {
     s.layout = toBytes(json[QStringLiteral("layout")]);
     s.recentFiles = toStrings(json[QStringLiteral("recent_files")]);
     s.recentModels = toStrings(json[QStringLiteral("recent_models")]);
+    s.runRoots = toStrings(json[QStringLiteral("run_roots")], maxRoots);
     s.colorBy = json[QStringLiteral("color_by")].toString(s.colorBy);
     s.colorMap = json[QStringLiteral("color_map")].toString(s.colorMap);
     s.appearance = json[QStringLiteral("appearance")].toString(s.appearance);
@@ -132,6 +134,7 @@ bool SettingsStore::save(const Settings& s) const {
         {QStringLiteral("layout"), QString::fromLatin1(s.layout.toBase64())},
         {QStringLiteral("recent_files"), QJsonArray::fromStringList(s.recentFiles)},
         {QStringLiteral("recent_models"), QJsonArray::fromStringList(s.recentModels)},
+        {QStringLiteral("run_roots"), QJsonArray::fromStringList(s.runRoots)},
         {QStringLiteral("color_by"), s.colorBy},
         {QStringLiteral("color_map"), s.colorMap},
         {QStringLiteral("appearance"), s.appearance},

@@ -18,6 +18,7 @@ struct Settings {
     QByteArray layout; // QMainWindow::saveState
     QStringList recentFiles; // data and score files, newest first
     QStringList recentModels; // newest first
+    QStringList runRoots; // folders that hold training runs, newest first
     QString colorBy = QStringLiteral("confidence");
     QString colorMap = QStringLiteral("cividis");
     QString appearance = QStringLiteral("system"); // system, light, dark

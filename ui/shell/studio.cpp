@@ -54,9 +54,9 @@ std::optional<int> parse(int argc, char** argv, Arguments& arguments) {
     parser.setApplicationDescription(
         QStringLiteral("Shows which tokens training would see, how hard, and why.\n\nFiles are "
                        "samples (.jsonl, .json, .csv, "
-                       ".cu, folders), models (.gguf, Hugging Face folders) and score files "
+                       ".cu, folders), models (.gguf, Hugging Face folders), score files "
                        "(.scores.safetensors), "
-                       "or a session (.cuset-session)."));
+                       "folders of training runs, or a session (.cuset-session)."));
     const QCommandLineOption help({QStringLiteral("h"), QStringLiteral("help")},
                                   QStringLiteral("Show this help."));
     const QCommandLineOption version(QStringLiteral("version"),
@@ -87,9 +87,10 @@ std::optional<int> parse(int argc, char** argv, Arguments& arguments) {
                                       QStringLiteral("Use this settings file."),
                                       QStringLiteral("FILE"));
     parser.addOptions({help, version, model, screenshot, view, size, sample, token, settings});
-    parser.addPositionalArgument(QStringLiteral("files"),
-                                 QStringLiteral("Samples, models, score files, or a session."),
-                                 QStringLiteral("[files...]"));
+    parser.addPositionalArgument(
+        QStringLiteral("files"),
+        QStringLiteral("Samples, models, score files, runs, or a session."),
+        QStringLiteral("[files...]"));
     if (!parser.parse(QCoreApplication::arguments()))
         return usage(parser.errorText());
     if (parser.isSet(help)) {
