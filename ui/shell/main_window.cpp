@@ -294,6 +294,7 @@ QStringList MainWindow::viewNames() {
         QStringLiteral("seen"),   QStringLiteral("regions"),    QStringLiteral("corrections"),
         QStringLiteral("whatif"), QStringLiteral("objectives"), QStringLiteral("shares"),
         QStringLiteral("notes"),  QStringLiteral("light"),      QStringLiteral("dark")};
+    names += trainingViews();
     for (const ColorBy by : allColorModes)
         names += colorMode(by).key;
     for (const std::string_view kind : sensitive_kind_names)
