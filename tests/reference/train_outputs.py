@@ -5,7 +5,7 @@ usage: train_outputs.py CUSET_PROGRAM TEST_DATA_FOLDER
 Made with torch 2.15.0, transformers 5.24.0, peft 0.21.2, safetensors 0.8.0; one thread, float32.
 
 Each token's log-probability by `cuset score` on what was saved, against the other program's on the same ids; and the
-logits of the merged model against base plus adapter. Fails above 2e-5.
+logits of the merged model against base plus adapter. Fails above 2e-5 and 1e-4: a merged weight is rounded once more.
 """
 import json
 import pathlib
@@ -19,7 +19,7 @@ from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 PROGRAM, DATA = sys.argv[1], pathlib.Path(sys.argv[2])
-LIMIT = 2e-5
+LIMIT, MERGED_LIMIT = 2e-5, 1e-4
 
 
 def cuset(*arguments):
@@ -42,9 +42,9 @@ def difference(model, samples, scores):
     return largest
 
 
-def check(name, value, **more):
+def check(name, value, limit=LIMIT, **more):
     print(json.dumps({"check": name, "largest_difference": value, **more}))
-    return value <= LIMIT
+    return value <= limit
 
 
 def run(folder, name, model, data, **changes):
@@ -81,7 +81,8 @@ def main():
             whole = AutoModelForCausalLM.from_pretrained(merged, dtype=torch.float32).eval()
             AutoTokenizer.from_pretrained(merged)
             apart = max((logits(whole, s["ids"]) - logits(tuned, s["ids"])).abs().max().item() for s in samples)
-            good &= check(f"{model} merged in transformers, against peft", apart, stored_in_run=report["logit_difference"])
+            good &= check(f"{model} merged in transformers, against peft", apart, MERGED_LIMIT,
+                          stored_in_run=report["logit_difference"])
             final, stored = run(folder, f"{model}-full", model, data, method="full", learning_rate=1e-4)
             cuset("score", final, data, *flags)
             whole = AutoModelForCausalLM.from_pretrained(final, dtype=torch.float32).eval()
