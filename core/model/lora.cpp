@@ -1,112 +1,82 @@
 #include "core/model/lora.h"
 
-#include <cmath>
+#include <array>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
 #include "core/base/message.h"
-#include "core/io/atomic_file.h"
 #include "core/io/safetensors_file.h"
-#include "core/model/config_fields.h"
 
 namespace cuset {
 namespace {
 
-using nlohmann::json;
-constexpr std::uint64_t config_limit = 4u << 20;
-
-bool ends_at_dot(std::string_view name, std::string_view end) {
-    return name.ends_with(end)
-        && (name.size() == end.size() || name[name.size() - end.size() - 1] == '.');
-}
-
-std::vector<std::pair<std::string, double>> read_pattern(const ConfigFields& fields,
-                                                         const char* key) {
-    std::vector<std::pair<std::string, double>> pattern;
-    const json* object = fields.find(key);
-    if (!object || !object->is_object())
-        return pattern;
-    for (const auto& [name, value] : object->items()) {
-        if (name.find_first_of("*+?()[]{}|^$\\") != std::string::npos)
-            throw Error(ErrorCode::unsupported,
-                        std::string(key) + " with the regular expression '" + printable(name, 60)
-                            + "' is not supported; list the layers by name",
-                        fields.subject());
-        if (!value.is_number())
-            throw Error(ErrorCode::bad_value, std::string(key) + " needs numbers",
-                        fields.subject());
-        pattern.emplace_back(name, value.get<double>());
-    }
-    return pattern;
-}
-
-bool is_set(const json* value) {
-    return value && (value->is_boolean() ? value->get<bool>() : !value->empty());
-}
-
-void refuse_unsupported(const ConfigFields& fields) {
-    const auto refuse = [&](const std::string& what) {
-        throw Error(ErrorCode::unsupported,
-                    what + " is not supported; merge the adapter into its model with PEFT",
-                    fields.subject());
-    };
-    const std::string kind = fields.text("peft_type").value_or("LORA");
-    if (kind != "LORA")
-        refuse("adapter type '" + printable(kind, 40) + "'");
-    if (is_set(fields.find("use_dora")))
-        refuse("DoRA (use_dora)");
-    for (const char* key :
-         {"modules_to_save", "fan_in_fan_out", "lora_bias", "use_qalora", "trainable_token_indices",
-          "target_parameters", "alora_invocation_tokens"})
-        if (is_set(fields.find(key)))
-            refuse(key);
-    if (fields.text("bias").value_or("none") != "none")
-        refuse("an adapter with biases");
-}
-
-double from_pattern(const std::vector<std::pair<std::string, double>>& pattern,
-                    const std::string& name, double otherwise) {
-    for (const auto& [end, value] : pattern)
-        if (ends_at_dot(name, end))
-            return value;
-    return otherwise;
-}
-
-struct Pair {
-    const TensorView* a = nullptr;
-    const TensorView* b = nullptr;
+// What the file holds for one module of the model.
+struct ModuleTensors {
+    const TensorView* a = nullptr; // [r, in]
+    const TensorView* b = nullptr; // [out, r]
+    const TensorView* embedding_a = nullptr; // [r, vocabulary]
+    const TensorView* embedding_b = nullptr; // [channels, r]
+    const TensorView* magnitude = nullptr; // [out], DoRA
+    const TensorView* base = nullptr; // the model's own weight, stored again
+    const TensorView* whole = nullptr; // the weight instead of the model's
 };
 
-// "base_model.model.NAME.lora_A.weight" -> NAME; fills the pairs by layer.
-std::map<std::string, Pair> collect_pairs(const SafetensorsFile& file) {
+struct Ending {
+    std::string_view text;
+    const TensorView* ModuleTensors::*slot;
+};
+// The last one is the end of others, too: it comes last.
+constexpr std::array<Ending, 8> endings{{
+    {".lora_A.weight", &ModuleTensors::a},
+    {".lora_B.weight", &ModuleTensors::b},
+    {".lora_embedding_A", &ModuleTensors::embedding_a},
+    {".lora_embedding_B", &ModuleTensors::embedding_b},
+    {".lora_magnitude_vector", &ModuleTensors::magnitude},
+    {".lora_magnitude_vector.weight", &ModuleTensors::magnitude},
+    {".base_layer.weight", &ModuleTensors::base},
+    {".weight", &ModuleTensors::whole},
+}};
+
+constexpr std::string_view embedding_name = "model.embed_tokens", head_name = "lm_head";
+
+// "base_model.model.NAME.lora_A.weight" -> NAME; fills what each module has.
+std::map<std::string, ModuleTensors> collect_modules(const SafetensorsFile& file) {
     constexpr std::string_view prefix = "base_model.model.";
-    std::map<std::string, Pair> pairs;
+    std::map<std::string, ModuleTensors> modules;
     for (const auto& [full, view] : file.tensors()) {
         std::string_view name = full;
         if (name.starts_with(prefix))
             name.remove_prefix(prefix.size());
-        const bool is_a = name.ends_with(".lora_A.weight"), is_b = name.ends_with(".lora_B.weight");
-        if (!is_a && !is_b)
+        const auto ending =
+            std::ranges::find_if(endings, [&](const Ending& e) { return name.ends_with(e.text); });
+        if (ending != endings.end())
+            name.remove_suffix(ending->text.size());
+        const bool outer = name == embedding_name || name == head_name;
+        const bool is_weight = ending != endings.end()
+            && (ending->slot == &ModuleTensors::whole || ending->slot == &ModuleTensors::base);
+        if (ending == endings.end() || (is_weight && !outer))
             throw Error(ErrorCode::unsupported,
                         "tensor " + printable(full, 120)
                             + " is not a LoRA weight; merge the adapter into its model with PEFT",
                         file.path().string());
-        name.remove_suffix(std::string_view(".lora_A.weight").size());
-        Pair& pair = pairs[std::string(name)];
-        (is_a ? pair.a : pair.b) = &view;
+        modules[std::string(name)].*(ending->slot) = &view;
     }
-    return pairs;
+    return modules;
+}
+
+std::string shape_text(at::IntArrayRef shape) {
+    std::string text;
+    for (std::int64_t n : shape)
+        text += (text.empty() ? "" : ", ") + std::to_string(n);
+    return "[" + text + "]";
 }
 
 at::Tensor to_tensor(const TensorView& view, at::IntArrayRef shape, const std::string& name,
                      at::ScalarType dtype, at::Device device) {
     if (at::IntArrayRef(view.shape) != shape)
         throw Error(ErrorCode::bad_value,
-                    "shape [" + std::to_string(view.shape.empty() ? 0 : view.shape[0]) + ", "
-                        + std::to_string(view.shape.size() < 2 ? 0 : view.shape[1])
-                        + "], the model needs [" + std::to_string(shape[0]) + ", "
-                        + std::to_string(shape[1]) + "]; the adapter belongs to another model",
+                    "shape " + shape_text(view.shape) + ", the model needs " + shape_text(shape)
+                        + "; the adapter belongs to another model",
                     name);
     at::ScalarType stored;
     switch (view.dtype) {
@@ -130,63 +100,164 @@ at::Tensor to_tensor(const TensorView& view, at::IntArrayRef shape, const std::s
     return out.to(device);
 }
 
+class Attacher {
+public:
+    Attacher(CausalLM& model, const LoraConfig& config, std::string subject, at::ScalarType dtype)
+        : model_(model)
+        , config_(config)
+        , subject_(std::move(subject))
+        , dtype_(dtype) { }
+
+    AdapterEffect attach(const std::map<std::string, ModuleTensors>& modules) {
+        for (const auto& [name, tensors] : modules) {
+            require_complete(name, tensors);
+            if (name == embedding_name)
+                attach_embedding(name, tensors);
+            else if (name == head_name)
+                attach_head(name, tensors);
+            else
+                attach_linear(name, tensors);
+        }
+        model_.embedding = embedding_.defined() ? embedding_ : model_.embedding;
+        model_.head = head_.defined() ? head_ : model_.head;
+        effect_.unties_head = model_.config.tied_head && !model_.head.is_same(model_.embedding);
+        model_.config.tied_head = model_.config.tied_head && !effect_.unties_head;
+        return effect_;
+    }
+
+private:
+    void require_complete(const std::string& name, const ModuleTensors& m) const {
+        const auto missing = [&](const char* what) {
+            throw Error(ErrorCode::bad_format,
+                        std::string(what) + " of " + printable(name, 120) + " is missing",
+                        subject_);
+        };
+        if (!m.a != !m.b)
+            missing(m.a ? "lora_B" : "lora_A");
+        if (!m.embedding_a != !m.embedding_b)
+            missing(m.embedding_a ? "lora_embedding_B" : "lora_embedding_A");
+        if (m.a && config_.dora && !m.magnitude)
+            missing("lora_magnitude_vector");
+        const bool for_embedding = m.embedding_a && (name != embedding_name || m.magnitude);
+        if (for_embedding || (m.magnitude && (!config_.dora || !m.a))
+            || (name == embedding_name && m.a))
+            throw Error(ErrorCode::unsupported,
+                        "what it holds for " + printable(name, 120)
+                            + " is not supported; merge the adapter into its model with PEFT",
+                        subject_);
+    }
+
+    at::Tensor read(const TensorView& view, at::IntArrayRef shape, const std::string& name,
+                    at::ScalarType dtype) const {
+        return to_tensor(view, shape, name, dtype, model_.device());
+    }
+
+    static std::int64_t rows_of(const TensorView& view) {
+        return view.shape.empty() ? 0 : view.shape[0];
+    }
+
+    // The weight that embedding or head begin from.
+    at::Tensor start(const std::string& name, const ModuleTensors& m, const at::Tensor& own) const {
+        const TensorView* given = m.whole ? m.whole : m.base;
+        return given ? read(*given, own.sizes(), name + ".weight", own.scalar_type()) : own;
+    }
+
+    void attach_embedding(const std::string& name, const ModuleTensors& m) {
+        at::Tensor weight = start(name, m, model_.embedding);
+        // A base layer that is stored again is the tied head's, too.
+        if (m.base && !m.whole && model_.config.tied_head && !head_.defined())
+            model_.head = weight;
+        if (m.embedding_a) {
+            const std::int64_t r = rows_of(*m.embedding_a);
+            const at::Tensor a =
+                read(*m.embedding_a, {r, weight.size(0)}, name + ".lora_embedding_A", at::kFloat);
+            const at::Tensor b =
+                read(*m.embedding_b, {weight.size(1), r}, name + ".lora_embedding_B", at::kFloat);
+            weight = at::addmm(weight.to(at::kFloat), a.t(), b.t(), 1, config_.scale(name, r))
+                         .to(weight.scalar_type());
+        }
+        embedding_ = weight;
+        effect_.changes_weights = true;
+    }
+
+    void attach_head(const std::string& name, const ModuleTensors& m) {
+        at::Tensor weight = start(name, m, model_.head);
+        if (m.a) {
+            weight = weight.clone(); // a tied embedding stays as it is
+            LowRankBranch branch =
+                read_branch(name, m, {0, weight.size(0)}, weight.size(1), at::kFloat);
+            if (m.magnitude)
+                apply_magnitude(name, *m.magnitude, weight, branch);
+            weight = at::addmm(weight.to(at::kFloat), branch.b, branch.a, 1, branch.scale)
+                         .to(weight.scalar_type());
+        }
+        head_ = weight;
+        effect_.changes_weights = true;
+    }
+
+    struct Rows {
+        std::int64_t begin, end;
+    };
+    LowRankBranch read_branch(const std::string& name, const ModuleTensors& m, Rows rows,
+                              std::int64_t in, at::ScalarType dtype) const {
+        LowRankBranch branch;
+        branch.begin = rows.begin;
+        branch.end = rows.end;
+        const std::int64_t r = rows_of(*m.a);
+        branch.a = read(*m.a, {r, in}, name + ".lora_A.weight", dtype);
+        branch.b = read(*m.b, {rows.end - rows.begin, r}, name + ".lora_B.weight", dtype);
+        branch.scale = config_.scale(name, r);
+        branch.dropout = config_.dropout;
+        return branch;
+    }
+
+    // DoRA: m / |W + s B A| (W + s B A), row by row, is a plain branch beside W once the rows of W
+    // and of B are multiplied by the quotient.
+    void apply_magnitude(const std::string& name, const TensorView& magnitude, at::Tensor weight,
+                         LowRankBranch& branch) {
+        const at::Tensor lengths =
+            read(magnitude, {weight.size(0)}, name + ".lora_magnitude_vector", at::kFloat);
+        const at::Tensor adapted = at::addmm(weight.to(at::kFloat), branch.b.to(at::kFloat),
+                                             branch.a.to(at::kFloat), 1, branch.scale);
+        const at::Tensor quotient = (lengths / adapted.pow(2).sum({1}).sqrt()).unsqueeze(1);
+        weight.copy_(weight.to(at::kFloat) * quotient);
+        branch.b = (branch.b.to(at::kFloat) * quotient).to(branch.b.scalar_type());
+        effect_.changes_weights = true;
+    }
+
+    void attach_linear(const std::string& name, const ModuleTensors& m) {
+        for (Linear* linear : model_.linears())
+            if (const LinearPart* part = linear->find_part(name)) {
+                LowRankBranch branch =
+                    read_branch(name, m, {part->begin, part->end}, linear->weight.size(1), dtype_);
+                if (m.magnitude)
+                    apply_magnitude(name, *m.magnitude,
+                                    linear->weight.narrow(0, part->begin, part->end - part->begin),
+                                    branch);
+                linear->branches.push_back(std::move(branch));
+                return;
+            }
+        throw Error(ErrorCode::unsupported,
+                    "adapts " + printable(name, 120)
+                        + ", which is not a linear layer of this model's decoder",
+                    subject_);
+    }
+
+    CausalLM& model_;
+    const LoraConfig& config_;
+    std::string subject_;
+    at::ScalarType dtype_;
+    at::Tensor embedding_, head_;
+    AdapterEffect effect_;
+};
+
 } // namespace
 
-double LoraConfig::scale(const std::string& name, std::int64_t r) const {
-    const double a = from_pattern(alpha_pattern, name, alpha);
-    const double n = static_cast<double>(r);
-    return rank_stabilized ? a / std::sqrt(n) : a / n;
-}
-
-LoraConfig parse_lora_config(std::string_view text, const std::string& subject) {
-    const ConfigFields fields = ConfigFields::parse(text, subject);
-    refuse_unsupported(fields);
-    LoraConfig config;
-    config.rank = fields.require_integer("r", 1, 65536);
-    config.alpha = fields.number("lora_alpha").value_or(8.0);
-    config.rank_stabilized = fields.boolean("use_rslora").value_or(false);
-    config.dropout = fields.number("lora_dropout").value_or(0.0);
-    config.rank_pattern = read_pattern(fields, "rank_pattern");
-    config.alpha_pattern = read_pattern(fields, "alpha_pattern");
-    config.base_model = fields.text("base_model_name_or_path").value_or("");
-    return config;
-}
-
-void attach_adapter(CausalLM& model, const std::filesystem::path& folder, at::ScalarType dtype) {
-    const auto config_path = folder / "adapter_config.json";
-    const LoraConfig config =
-        parse_lora_config(read_file(config_path, config_limit), config_path.string());
+AdapterEffect attach_adapter(CausalLM& model, const std::filesystem::path& folder,
+                             at::ScalarType dtype) {
+    const LoraConfig config = read_lora_config(folder);
     const SafetensorsFile file(folder / "adapter_model.safetensors");
-    for (const auto& [name, pair] : collect_pairs(file)) {
-        Linear* linear = nullptr;
-        const LinearPart* part = nullptr;
-        for (Linear* candidate : model.linears())
-            if (const LinearPart* found = candidate->find_part(name)) {
-                linear = candidate;
-                part = found;
-            }
-        if (!part)
-            throw Error(ErrorCode::unsupported,
-                        "adapts " + printable(name, 120)
-                            + ", which is not a linear layer of this model's decoder",
-                        file.path().string());
-        if (!pair.a || !pair.b || pair.a->shape.empty())
-            throw Error(ErrorCode::bad_format,
-                        std::string(pair.a ? "lora_B" : "lora_A") + " of " + printable(name, 120)
-                            + " is missing",
-                        file.path().string());
-        LowRankBranch branch;
-        branch.begin = part->begin;
-        branch.end = part->end;
-        const std::int64_t r = pair.a->shape[0];
-        branch.a = to_tensor(*pair.a, {r, linear->weight.size(1)}, name + ".lora_A.weight", dtype,
-                             model.device());
-        branch.b = to_tensor(*pair.b, {part->end - part->begin, r}, name + ".lora_B.weight", dtype,
-                             model.device());
-        branch.scale = config.scale(name, r);
-        branch.dropout = config.dropout;
-        linear->branches.push_back(std::move(branch));
-    }
+    return Attacher(model, config, file.path().string(), dtype).attach(collect_modules(file));
 }
 
 } // namespace cuset

@@ -154,6 +154,7 @@ void write_model_folder(const fs::path& folder, const std::vector<NamedWeight>& 
         ordered_json config = ordered_json::parse(source.folder->config_json());
         config["torch_dtype"] = dtype;
         config.erase("dtype");
+        config.erase("quantization_config"); // what is written is not quantised
         texts["config.json"] = config.dump(2) + "\n";
         copy_text_files(source.folder->path(), folder);
     } else {
@@ -165,6 +166,11 @@ void write_model_folder(const fs::path& folder, const std::vector<NamedWeight>& 
             shards.emplace_back();
         shards.back().add(weight.name, weight.value, type);
     }
+    // An adapter may have given a tied head weights of its own.
+    const bool own_head = std::ranges::any_of(
+        weights, [](const NamedWeight& weight) { return weight.name == "lm_head.weight"; });
+    if (own_head && config.value("tie_word_embeddings", false))
+        config["tie_word_embeddings"] = false;
     ordered_json map = ordered_json::object();
     std::uint64_t total = 0;
     for (std::size_t i = 0; i < shards.size(); ++i) {

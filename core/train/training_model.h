@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/model/causal_lm.h"
+#include "core/model/lora.h"
 #include "core/train/adapted_linear.h"
 #include "core/train/parameters.h"
 #include "core/train/train_config.h"
@@ -21,7 +22,11 @@ namespace cuset {
 struct PackedBatch {
     at::Tensor ids; // [S] int64, on the model's device
     std::vector<Segment> segments;
-    RotaryTables tables; // positions begin anew in each segment
+    LayerTables tables; // positions begin anew in each segment
+
+    const RotaryTables& tables_of(const DecoderLayer& layer) const {
+        return tables[static_cast<std::size_t>(layer.rope)];
+    }
 };
 
 struct ForwardMode {
@@ -44,8 +49,9 @@ public:
     // One of these, once. Adapters: A uniform in +-1/sqrt(in) as PEFT's, B zero. Throws
     // Error(bad_value): a target that no layer has.
     void add_adapters(const LoraSettings& settings, std::uint64_t seed);
-    // The adapter of a PEFT folder goes on. Throws what attach_adapter throws.
-    void adopt_adapter(const std::filesystem::path& folder, double dropout);
+    // The adapter of a PEFT folder goes on; its effect says whether its low-rank branches are all
+    // of it. Throws what attach_adapter throws.
+    AdapterEffect adopt_adapter(const std::filesystem::path& folder, double dropout);
     void train_all_weights();
 
     CausalLM& model() { return *model_; }
