@@ -7,6 +7,7 @@ namespace cuset {
 namespace {
 
 constexpr std::int64_t block_rows = 1024; // bounds the mask of a windowed or continued sequence
+constexpr std::int64_t capped_rows = 256; // bounds the scores, which stand there in full
 
 at::Tensor repeat_heads(const at::Tensor& t, std::int64_t heads) {
     const std::int64_t group = heads / t.size(0);
@@ -27,31 +28,44 @@ at::Tensor visible_mask(std::int64_t first_row, std::int64_t rows, std::int64_t 
 }
 
 at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                  const std::optional<at::Tensor>& mask, bool causal) {
+                  const std::optional<at::Tensor>& mask, bool causal, double scale) {
     return at::scaled_dot_product_attention(q.unsqueeze(0), k.unsqueeze(0), v.unsqueeze(0), mask,
-                                            0.0, causal)
+                                            0.0, causal, scale)
         .squeeze(0);
+}
+
+// The softmax in float32 and the cap in the type of q, as transformers has them.
+at::Tensor attend_capped(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                         const at::Tensor& mask, const AttentionShape& shape) {
+    const at::Tensor scores = at::matmul(q, k.transpose(1, 2)) * shape.scale;
+    const at::Tensor capped = at::tanh(scores / shape.cap) * shape.cap + mask;
+    return at::matmul(at::softmax(capped, -1, at::kFloat).to(q.scalar_type()), v);
 }
 
 } // namespace
 
 at::Tensor causal_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                            std::int64_t past, std::int64_t window) {
+                            const AttentionShape& shape) {
     const at::Tensor keys = repeat_heads(k, q.size(0)), values = repeat_heads(v, q.size(0));
-    const std::int64_t rows = q.size(1);
-    const bool windowed = window > 0 && window < past + rows;
-    if (!windowed && past == 0)
-        return attend(q, keys, values, std::nullopt, true);
-    if (!windowed && rows == 1)
-        return attend(q, keys, values, std::nullopt, false);
+    const std::int64_t rows = q.size(1), past = shape.past;
+    const bool windowed = shape.window > 0 && shape.window < past + rows;
+    const bool capped = shape.cap > 0;
+    if (!capped && !windowed && past == 0)
+        return attend(q, keys, values, std::nullopt, true, shape.scale);
+    if (!capped && !windowed && rows == 1)
+        return attend(q, keys, values, std::nullopt, false, shape.scale);
+    const std::int64_t step = capped ? capped_rows : block_rows;
+    const std::int64_t window = windowed ? shape.window : 0;
     std::vector<at::Tensor> blocks;
-    for (std::int64_t i = 0; i < rows; i += block_rows) {
-        const std::int64_t n = std::min(block_rows, rows - i);
+    for (std::int64_t i = 0; i < rows; i += step) {
+        const std::int64_t n = std::min(step, rows - i);
         const std::int64_t first = windowed ? std::max<std::int64_t>(0, past + i - window + 1) : 0;
         const std::int64_t count = past + i + n - first;
-        const at::Tensor mask = visible_mask(past + i, n, first, count, windowed ? window : 0, q);
-        blocks.push_back(attend(q.narrow(1, i, n), keys.narrow(1, first, count),
-                                values.narrow(1, first, count), mask, false));
+        const at::Tensor mask = visible_mask(past + i, n, first, count, window, q);
+        const at::Tensor part = q.narrow(1, i, n), some_keys = keys.narrow(1, first, count),
+                         some_values = values.narrow(1, first, count);
+        blocks.push_back(capped ? attend_capped(part, some_keys, some_values, mask, shape)
+                                : attend(part, some_keys, some_values, mask, false, shape.scale));
     }
     return at::cat(blocks, 1);
 }

@@ -7,10 +7,16 @@
 
 namespace cuset {
 
-// q [H, S, D], k and v [K, P + S, D] with P = past tokens before q's first row -> [H, S, D]. Row i
-// is position P + i and sees keys up to it, the last `window` of them if that is positive. Scale 1
-// / sqrt(D). Differentiable.
+struct AttentionShape {
+    std::int64_t past = 0; // tokens before q's first row
+    std::int64_t window = 0; // a row sees the last `window` keys up to itself; 0: all of them
+    double scale = 1; // multiplies the products of queries and keys
+    double cap = 0; // scores become cap tanh(score / cap); 0: they do not
+};
+
+// q [H, S, D], k and v [K, P + S, D] with P = past -> [H, S, D]. Row i is position P + i.
+// Differentiable.
 at::Tensor causal_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                            std::int64_t past, std::int64_t window);
+                            const AttentionShape& shape);
 
 } // namespace cuset

@@ -2,7 +2,7 @@
 // fused_forward.cpp.
 #include "core/model/causal_lm.h"
 
-#include <cmath>
+#include <algorithm>
 
 #include "core/model/attention.h"
 #include "core/model/fused_forward.h"
@@ -14,14 +14,42 @@ CausalLM::~CausalLM() = default;
 CausalLM::CausalLM(CausalLM&&) noexcept = default;
 CausalLM& CausalLM::operator=(CausalLM&&) noexcept = default;
 
-RotaryTables CausalLM::rotary_tables(std::int64_t past, std::int64_t count) const {
-    const RopeFrequencies f = rope_frequencies(config.rope, past + count);
+namespace {
+
+RotaryTables make_tables(const RopeConfig& rope, std::int64_t past, std::int64_t count,
+                         std::int64_t length, at::Device device) {
+    const RopeFrequencies f = rope_frequencies(rope, std::max(length, past + count));
     const at::Tensor inv_freq =
         at::tensor(at::ArrayRef<float>(f.inv_freq), at::TensorOptions().dtype(at::kFloat));
     const at::Tensor positions = at::arange(past, past + count, at::kFloat);
     const at::Tensor angles = at::outer(positions, inv_freq);
-    return {(angles.cos() * f.attention_scaling).contiguous().to(device()),
-            (angles.sin() * f.attention_scaling).contiguous().to(device())};
+    return {(angles.cos() * f.attention_scaling).contiguous().to(device),
+            (angles.sin() * f.attention_scaling).contiguous().to(device)};
+}
+
+std::size_t index_of(LayerRope rope) {
+    return static_cast<std::size_t>(rope);
+}
+
+} // namespace
+
+RotaryTables CausalLM::rotary_tables(std::int64_t past, std::int64_t count,
+                                     std::int64_t length) const {
+    return make_tables(config.rope, past, count, length, device());
+}
+
+LayerTables CausalLM::layer_tables(std::int64_t past, std::int64_t count,
+                                   std::int64_t length) const {
+    LayerTables tables;
+    tables[index_of(LayerRope::global)] = rotary_tables(past, count, length);
+    if (config.local_rope)
+        tables[index_of(LayerRope::local)] =
+            make_tables(*config.local_rope, past, count, length, device());
+    if (std::ranges::find(config.layer_ropes, LayerRope::none) != config.layer_ropes.end()) {
+        const at::Tensor& cosine = tables[index_of(LayerRope::global)].cosine;
+        tables[index_of(LayerRope::none)] = {at::ones_like(cosine), at::zeros_like(cosine)};
+    }
+    return tables;
 }
 
 KeyValueCache CausalLM::make_cache(std::int64_t capacity) const {
@@ -35,94 +63,164 @@ KeyValueCache CausalLM::make_cache(std::int64_t capacity) const {
     return cache;
 }
 
-at::Tensor CausalLM::normalize(const at::Tensor& x, const at::Tensor& gain) const {
+at::Tensor CausalLM::normalize(const at::Tensor& x, const at::Tensor& gain,
+                               const at::Tensor& bias) const {
+    if (config.traits.norm == NormKind::layer)
+        return at::layer_norm(x, {x.size(-1)}, gain, bias, config.norm_epsilon);
     // In float32 on any type, as transformers does.
     const at::Tensor wide = x.to(at::kFloat);
-    const at::Tensor scale = at::rsqrt(wide.pow(2).mean({-1}, true) + config.norm_epsilon);
-    return gain * (wide * scale).to(x.scalar_type());
-}
-
-at::Tensor CausalLM::logits(const at::Tensor& hidden) const {
-    return at::linear(hidden, head);
-}
-
-void CausalLM::logits_into(const at::Tensor& hidden, at::Tensor& out) const {
-    at::mm_out(out, hidden, head.t());
+    const at::Tensor normed = wide * at::rsqrt(wide.pow(2).mean({-1}, true) + config.norm_epsilon);
+    if (config.traits.norm == NormKind::rms_wide)
+        return (gain.to(at::kFloat) * normed).to(x.scalar_type());
+    return gain * normed.to(x.scalar_type());
 }
 
 namespace {
 
-// x [heads, S, D] rotated; pairs are channel i and i + D/2.
+// In place on what at::linear or mm has just made.
+at::Tensor& shape_logits(const DecoderTraits& traits, at::Tensor& logits) {
+    if (traits.logit_scale != 1)
+        logits.mul_(traits.logit_scale);
+    if (traits.logit_cap > 0)
+        logits.div_(traits.logit_cap).tanh_().mul_(traits.logit_cap);
+    return logits;
+}
+
+} // namespace
+
+at::Tensor CausalLM::logits(const at::Tensor& hidden) const {
+    at::Tensor result = at::linear(hidden, head);
+    return shape_logits(config.traits, result);
+}
+
+void CausalLM::logits_into(const at::Tensor& hidden, at::Tensor& out) const {
+    at::mm_out(out, hidden, head.t());
+    shape_logits(config.traits, out);
+}
+
+namespace {
+
+// x [heads, S, D], its first channels rotated; pairs are channel i and i + half of them.
 at::Tensor rotate(const at::Tensor& x, const RotaryTables& tables) {
-    const std::int64_t half = x.size(-1) / 2;
+    const std::int64_t half = tables.cosine.size(-1), rest = x.size(-1) - 2 * half;
     const at::Tensor cosine = tables.cosine.to(x.scalar_type());
     const at::Tensor sine = tables.sine.to(x.scalar_type());
     const at::Tensor a = x.narrow(-1, 0, half), b = x.narrow(-1, half, half);
-    return at::cat({a * cosine - b * sine, b * cosine + a * sine}, -1);
+    const at::Tensor low = a * cosine - b * sine, high = b * cosine + a * sine;
+    return rest > 0 ? at::cat({low, high, x.narrow(-1, 2 * half, rest)}, -1)
+                    : at::cat({low, high}, -1);
+}
+
+at::Tensor activate(const at::Tensor& x, Activation activation) {
+    if (activation == Activation::silu)
+        return at::silu(x);
+    return at::gelu(x, activation == Activation::gelu_tanh ? "tanh" : "none");
 }
 
 } // namespace
 
 at::Tensor CausalLM::attend_plain(const DecoderLayer& layer, const at::Tensor& x,
-                                  const RotaryTables& tables, bool training, std::size_t number,
-                                  KeyValueCache* cache) const {
+                                  const RotaryTables& tables, std::size_t number,
+                                  const ForwardOptions& options) const {
     const std::int64_t rows = x.size(0), d = config.head_dim;
     const auto parts =
-        layer.qkv.forward(x, training)
+        layer.qkv.forward(x, options.training)
             .split_with_sizes({config.query_size(), config.kv_size(), config.kv_size()}, -1);
     const auto heads = [&](const at::Tensor& t) { return t.view({rows, -1, d}).transpose(0, 1); };
-    at::Tensor q = heads(parts[0]), k = heads(parts[1]), v = heads(parts[2]);
-    if (layer.q_norm.defined()) {
-        q = normalize(q, layer.q_norm);
-        k = normalize(k, layer.k_norm);
-    }
-    q = rotate(q, tables);
-    k = rotate(k, tables);
+    const bool full = config.qk_norm == QueryKeyNorm::full;
+    const bool by_head = config.qk_norm == QueryKeyNorm::head;
+    at::Tensor q = heads(full ? normalize(parts[0], layer.q_norm) : parts[0]);
+    at::Tensor k = heads(full ? normalize(parts[1], layer.k_norm) : parts[1]);
+    at::Tensor v = heads(parts[2]);
+    q = rotate(by_head ? normalize(q, layer.q_norm) : q, tables);
+    k = rotate(by_head ? normalize(k, layer.k_norm) : k, tables);
     std::int64_t past = 0;
-    if (cache) {
+    if (KeyValueCache* cache = options.cache) {
         past = cache->length;
         cache->keys[number].narrow(1, past, rows).copy_(k);
         cache->values[number].narrow(1, past, rows).copy_(v);
         k = cache->keys[number].narrow(1, 0, past + rows);
         v = cache->values[number].narrow(1, 0, past + rows);
     }
-    const at::Tensor attended = causal_attention(q, k, v, past, layer.window);
+    AttentionShape shape;
+    shape.past = past;
+    shape.window = layer.window;
+    shape.scale = config.attention_scale();
+    shape.cap = config.traits.attention_cap;
+    const at::Tensor attended = causal_attention(q, k, v, shape);
     return layer.output.forward(attended.transpose(0, 1).reshape({rows, config.query_size()}),
-                                training);
+                                options.training);
 }
 
-at::Tensor CausalLM::layer_forward(const DecoderLayer& layer, const at::Tensor& x,
-                                   const RotaryTables& tables, bool training) const {
-    const at::Tensor normed = normalize(x, layer.input_norm);
-    const at::Tensor y = x + attend_plain(layer, normed, tables, training, 0, nullptr);
-    const at::Tensor gate_up = layer.gate_up.forward(normalize(y, layer.post_norm), training);
-    const auto halves = gate_up.chunk(2, -1);
-    return y + layer.down.forward(at::silu(halves[0]) * halves[1], training);
+at::Tensor CausalLM::mix_experts(const Experts& experts, const at::Tensor& x, bool training) const {
+    const ExpertConfig& e = config.experts;
+    const at::Tensor shares =
+        at::softmax(at::linear(x, experts.router).to(at::kFloat), -1); // [S, count]
+    auto [weights, chosen] = shares.topk(e.used, -1);
+    if (e.normalized)
+        weights = weights / weights.sum({-1}, true);
+    at::Tensor sum = at::zeros_like(x);
+    for (std::int64_t i = 0; i < e.count; ++i) {
+        const std::vector<at::Tensor> found = (chosen == i).nonzero().unbind(1);
+        if (found[0].numel() == 0)
+            continue;
+        const auto at = static_cast<std::size_t>(i);
+        const auto halves =
+            experts.gate_up[at].forward(x.index_select(0, found[0]), training).chunk(2, -1);
+        const at::Tensor inner = activate(halves[0], config.traits.activation) * halves[1];
+        const at::Tensor weight = weights.index({found[0], found[1]}).unsqueeze(1);
+        const at::Tensor out = experts.down[at].forward(inner, training) * weight;
+        sum = sum.index_add(0, found[0], out.to(x.scalar_type()));
+    }
+    return sum;
+}
+
+at::Tensor CausalLM::feed_forward_plain(const DecoderLayer& layer, const at::Tensor& x,
+                                        bool training) const {
+    if (layer.experts)
+        return mix_experts(*layer.experts, x, training);
+    const at::Tensor first = layer.gate_up.forward(x, training);
+    if (!config.traits.gated_mlp)
+        return layer.down.forward(activate(first, config.traits.activation), training);
+    const auto halves = first.chunk(2, -1);
+    return layer.down.forward(activate(halves[0], config.traits.activation) * halves[1], training);
+}
+
+at::Tensor CausalLM::residual(const at::Tensor& output, const at::Tensor& norm) const {
+    const at::Tensor normed = norm.defined() ? normalize(output, norm) : output;
+    const double scale = config.traits.residual_scale;
+    return scale == 1 ? normed : normed * scale;
 }
 
 at::Tensor CausalLM::hidden_plain(const at::Tensor& ids, const ForwardOptions& options) const {
     const std::int64_t past = options.cache ? options.cache->length : 0;
-    const RotaryTables tables = rotary_tables(past, ids.size(0));
+    const LayerTables tables = layer_tables(past, ids.size(0), options.sequence_length);
     at::Tensor x = at::embedding(embedding, ids);
+    if (config.traits.embedding_scale != 1)
+        x = x * at::scalar_tensor(config.traits.embedding_scale, x.options());
+    const auto before = [&](const at::Tensor& gain, const at::Tensor& bias) {
+        return gain.defined() ? normalize(x, gain, bias) : x;
+    };
     for (std::size_t i = 0; i < layers.size(); ++i) {
         if (options.before_layer)
             options.before_layer(static_cast<int>(i));
         const DecoderLayer& layer = layers[i];
-        x = x
-            + attend_plain(layer, normalize(x, layer.input_norm), tables, options.training, i,
-                           options.cache);
-        const auto halves =
-            layer.gate_up.forward(normalize(x, layer.post_norm), options.training).chunk(2, -1);
-        x = x + layer.down.forward(at::silu(halves[0]) * halves[1], options.training);
+        const at::Tensor attended =
+            attend_plain(layer, before(layer.input_norm, layer.input_norm_bias),
+                         tables[index_of(layer.rope)], i, options);
+        x = x + residual(attended, layer.attention_output_norm);
+        const at::Tensor fed = feed_forward_plain(
+            layer, before(layer.post_norm, layer.post_norm_bias), options.training);
+        x = x + residual(fed, layer.mlp_output_norm);
     }
     if (options.cache)
         options.cache->length += ids.size(0);
-    return normalize(x, final_norm);
+    return normalize(x, final_norm, final_norm_bias);
 }
 
 at::Tensor CausalLM::hidden_states(const at::Tensor& ids, const ForwardOptions& options) {
-    const bool fused = device().is_cpu() && !c10::GradMode::is_enabled() && !options.training
-        && (dtype() == at::kFloat || dtype() == at::kBFloat16);
+    const bool fused = config.is_llama_kind() && device().is_cpu() && !c10::GradMode::is_enabled()
+        && !options.training && (dtype() == at::kFloat || dtype() == at::kBFloat16);
     if (!fused)
         return hidden_plain(ids, options);
     if (!fused_)
@@ -132,9 +230,15 @@ at::Tensor CausalLM::hidden_states(const at::Tensor& ids, const ForwardOptions& 
 
 std::vector<Linear*> CausalLM::linears() {
     std::vector<Linear*> result;
-    for (DecoderLayer& layer : layers)
+    for (DecoderLayer& layer : layers) {
         for (Linear* linear : {&layer.qkv, &layer.output, &layer.gate_up, &layer.down})
             result.push_back(linear);
+        if (!layer.experts)
+            continue;
+        for (std::vector<Linear>* all : {&layer.experts->gate_up, &layer.experts->down})
+            for (Linear& linear : *all)
+                result.push_back(&linear);
+    }
     return result;
 }
 

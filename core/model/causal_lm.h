@@ -1,10 +1,13 @@
-// CausalLM: a decoder of the Llama kind. Two ways through the layers give the same numbers: torch
-// operations (any device, differentiable), and, on the processor in inference mode, fused kernels
-// with buffers that are reused. Sees torch: for this room and core/train only.
+// CausalLM: a decoder of the Llama kind with its family's switches. Two ways through the layers
+// give the same numbers: torch operations (any device, any family, differentiable), and, on the
+// processor in inference mode for what ModelConfig::is_llama_kind() says, fused kernels with
+// buffers that are reused. Sees torch: for this room and core/train only.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,20 +16,36 @@
 
 namespace cuset {
 
-struct DecoderLayer {
-    at::Tensor input_norm, post_norm; // [channels]
-    at::Tensor q_norm, k_norm; // [head_dim] or undefined
-    Linear qkv; // rows q, k, v
-    Linear output;
-    Linear gate_up; // rows gate, up
-    Linear down;
-    std::int64_t window = 0; // 0: none
+// A mixture of experts in place of the MLP.
+struct Experts {
+    at::Tensor router; // [count, channels]
+    std::vector<Linear> gate_up, down; // [count]
 };
 
-// Cosine and sine of positions [past, past + n), float32 [n, D/2], attention scaling included.
+struct DecoderLayer {
+    // [channels], before attention and before the MLP; undefined where the model has none.
+    at::Tensor input_norm, post_norm;
+    at::Tensor input_norm_bias, post_norm_bias; // [channels] of LayerNorm, else undefined
+    // [channels], after attention and after the MLP, before they are added; or undefined.
+    at::Tensor attention_output_norm, mlp_output_norm;
+    at::Tensor q_norm, k_norm; // [head_dim], or over all heads, or undefined
+    Linear qkv; // rows q, k, v
+    Linear output;
+    Linear gate_up; // rows gate, up; or up alone. Without weight where there are experts
+    Linear down;
+    std::optional<Experts> experts;
+    std::int64_t window = 0; // 0: none
+    LayerRope rope = LayerRope::global;
+};
+
+// Cosine and sine of positions [past, past + n), float32 [n, D/2] with D the rotated channels of a
+// head, attention scaling included.
 struct RotaryTables {
     at::Tensor cosine, sine;
 };
+
+// One for each LayerRope; those that no layer asks for are undefined. Without rotation: 1 and 0.
+using LayerTables = std::array<RotaryTables, 3>;
 
 // Keys and values of the tokens seen so far, [kv_heads, capacity, head_dim] for each layer.
 struct KeyValueCache {
@@ -38,6 +57,9 @@ struct KeyValueCache {
 struct ForwardOptions {
     KeyValueCache* cache = nullptr; // continues from and extends it
     bool training = false; // dropout of the adapters
+    // Tokens of the whole sequence where more follow than are given: dynamic rope and longrope go
+    // by it. 0: as many as are given.
+    std::int64_t sequence_length = 0;
     std::function<void(int)> before_layer; // called with the layer's number; may throw to stop
 };
 
@@ -53,7 +75,7 @@ public:
     ModelConfig config;
     at::Tensor embedding; // [vocabulary, channels]
     std::vector<DecoderLayer> layers;
-    at::Tensor final_norm; // [channels]
+    at::Tensor final_norm, final_norm_bias; // [channels]; the bias only of LayerNorm
     at::Tensor head; // [vocabulary, channels]; the embedding itself if tied
 
     at::Device device() const { return embedding.device(); }
@@ -62,27 +84,32 @@ public:
     // ids [S] int64 on the model's device -> hidden states [S, channels] after the last norm.
     // Without gradients on the processor the result lies in a buffer that the next call overwrites.
     at::Tensor hidden_states(const at::Tensor& ids, const ForwardOptions& options = {});
-    // hidden [n, channels] -> logits [n, vocabulary] in the model's type.
+    // hidden [n, channels] -> logits [n, vocabulary] in the model's type, scaled and capped as the
+    // family has it.
     at::Tensor logits(const at::Tensor& hidden) const;
     void logits_into(const at::Tensor& hidden, at::Tensor& out) const;
 
-    RotaryTables rotary_tables(std::int64_t past, std::int64_t count) const;
+    // Of the layers with the global rope. `length`: as ForwardOptions::sequence_length.
+    RotaryTables rotary_tables(std::int64_t past, std::int64_t count,
+                               std::int64_t length = 0) const;
+    LayerTables layer_tables(std::int64_t past, std::int64_t count, std::int64_t length = 0) const;
     KeyValueCache make_cache(std::int64_t capacity) const;
-
-    // The pieces of the differentiable way, for a trainer that runs or recomputes layers itself.
-    // x [S, channels] -> [S, channels].
-    at::Tensor layer_forward(const DecoderLayer& layer, const at::Tensor& x,
-                             const RotaryTables& tables, bool training) const;
-    at::Tensor normalize(const at::Tensor& x, const at::Tensor& gain) const;
 
     // Every linear layer, to attach branches to.
     std::vector<Linear*> linears();
 
 private:
     at::Tensor hidden_plain(const at::Tensor& ids, const ForwardOptions& options) const;
+    at::Tensor normalize(const at::Tensor& x, const at::Tensor& gain,
+                         const at::Tensor& bias = {}) const;
     at::Tensor attend_plain(const DecoderLayer& layer, const at::Tensor& x,
-                            const RotaryTables& tables, bool training, std::size_t number,
-                            KeyValueCache* cache) const;
+                            const RotaryTables& tables, std::size_t number,
+                            const ForwardOptions& options) const;
+    at::Tensor feed_forward_plain(const DecoderLayer& layer, const at::Tensor& x,
+                                  bool training) const;
+    at::Tensor mix_experts(const Experts& experts, const at::Tensor& x, bool training) const;
+    // What attention or MLP adds to the residual stream.
+    at::Tensor residual(const at::Tensor& output, const at::Tensor& norm) const;
 
     std::unique_ptr<FusedForward> fused_;
 };

@@ -119,10 +119,14 @@ RopeKind rope_kind(const std::string& name, const std::string& subject) {
         return RopeKind::llama3;
     if (name == "yarn")
         return RopeKind::yarn;
-    throw Error(ErrorCode::unsupported,
-                "rope type '" + printable(name, 40)
-                    + "' is not supported; supported are default, linear, dynamic, llama3 and yarn",
-                subject);
+    if (name == "longrope" || name == "su")
+        return RopeKind::longrope;
+    throw Error(
+        ErrorCode::unsupported,
+        "rope type '" + printable(name, 40)
+            + "' is not supported; supported are default, linear, dynamic, llama3, yarn and "
+              "longrope",
+        subject);
 }
 
 // Keys that the reference obeys, for any kind: a key of another kind does no harm.
@@ -136,6 +140,10 @@ constexpr std::array known_rope_keys{"rope_theta",
                                      "beta_slow",
                                      "low_freq_factor",
                                      "high_freq_factor",
+                                     "short_factor",
+                                     "long_factor",
+                                     "short_mscale",
+                                     "long_mscale",
                                      "mscale",
                                      "mscale_all_dim",
                                      "truncate",
@@ -148,22 +156,46 @@ void warn_of_unknown_keys(const json& rope, std::vector<std::string>& warnings) 
                                + "' is unknown and has no effect");
 }
 
+std::vector<float> read_divisors(const ConfigFields& rope, const char* key, std::int64_t count) {
+    std::vector<float> divisors;
+    const json* list = rope.find(key);
+    if (list && list->is_array())
+        for (const json& value : *list)
+            if (value.is_number() && value.get<double>() > 0 && std::isfinite(value.get<float>()))
+                divisors.push_back(value.get<float>());
+    if (!list || divisors.size() != list->size()
+        || divisors.size() != static_cast<std::size_t>(count))
+        throw Error(ErrorCode::bad_value,
+                    std::string(key) + " must be a list of " + std::to_string(count)
+                        + " positive numbers",
+                    rope.subject());
+    return divisors;
+}
+
+void read_longrope(const ConfigFields& rope, RopeConfig& r) {
+    r.short_divisors = read_divisors(rope, "short_factor", r.dimensions / 2);
+    r.long_divisors = read_divisors(rope, "long_factor", r.dimensions / 2);
+    r.attention_factor = rope.number("attention_factor");
+}
+
 void read_scaling(const ConfigFields& config, const ConfigFields& rope, RopeConfig& r) {
     if (r.kind == RopeKind::standard)
         return;
     const auto factor = rope.number("factor");
-    r.original_context_length = r.context_length;
     if (auto n = rope.integer("original_max_position_embeddings", 1, 1 << 30))
         r.original_context_length = *n;
     // A value beside the rope settings wins, as in the reference.
     if (auto n = config.integer("original_max_position_embeddings", 1, 1 << 30))
         r.original_context_length = *n;
-    if (r.kind == RopeKind::yarn && !factor)
+    const bool from_lengths = r.kind == RopeKind::yarn || r.kind == RopeKind::longrope;
+    if (from_lengths && !factor)
         r.factor =
             static_cast<double>(r.context_length) / static_cast<double>(r.original_context_length);
     else
         r.factor = rope.require_number("factor");
-    if (r.factor < 1.0)
+    if (r.kind == RopeKind::longrope)
+        read_longrope(rope, r);
+    else if (r.factor < 1.0)
         throw Error(ErrorCode::bad_value,
                     "rope factor is " + std::to_string(r.factor) + ", needed at least 1",
                     rope.subject());
@@ -187,27 +219,57 @@ void read_scaling(const ConfigFields& config, const ConfigFields& rope, RopeConf
     }
 }
 
-} // namespace
-
-RopeConfig read_rope(const ConfigFields& config, std::int64_t head_dim, std::int64_t context_length,
-                     std::vector<std::string>& warnings) {
-    RopeConfig r;
-    r.dimensions = head_dim;
-    r.context_length = context_length;
-    // transformers 5 reads either name; rope_scaling wins where both are there.
+// transformers 5 reads either name; rope_scaling wins where both are there.
+json rope_settings(const ConfigFields& config, const RopeReading& reading) {
     const json* given = config.find("rope_scaling");
     if (!given || (given->is_object() && given->empty()))
         given = config.find("rope_parameters");
-    const ConfigFields rope(given ? *given : json::object(), config.subject());
-    if (!rope.object().is_object())
+    if (!given)
+        return json::object();
+    if (!given->is_object())
         throw Error(ErrorCode::bad_value, "rope settings are not an object", config.subject());
-    for (const auto& [key, value] : rope.object().items())
+    if (const auto own = given->find(reading.layer_type);
+        !reading.layer_type.empty() && own != given->end())
+        return own->is_object() ? *own : json::object();
+    for (const auto& [key, value] : given->items())
         if (value.is_object())
             throw Error(ErrorCode::unsupported,
                         "rope settings for each layer type ('" + printable(key, 40)
                             + "') are not supported",
                         config.subject());
-    r.theta = config.number("rope_theta").value_or(10000.0);
+    return *given;
+}
+
+std::int64_t rotated_channels(const ConfigFields& config, const ConfigFields& rope,
+                              const RopeReading& reading) {
+    double share = config.number("partial_rotary_factor").value_or(1.0);
+    share = rope.number("partial_rotary_factor").value_or(share);
+    if (share == 1.0)
+        return reading.head_dim;
+    if (!reading.partial)
+        throw Error(ErrorCode::unsupported, "partial_rotary_factor other than 1 is not supported",
+                    config.subject());
+    const auto channels = static_cast<std::int64_t>(static_cast<double>(reading.head_dim) * share);
+    if (!(share > 0.0) || share > 1.0 || channels < 2 || channels % 2 != 0)
+        throw Error(ErrorCode::bad_value,
+                    "partial_rotary_factor rotates " + std::to_string(channels) + " of "
+                        + std::to_string(reading.head_dim)
+                        + " channels of a head, needed an even number from 2",
+                    config.subject());
+    return channels;
+}
+
+} // namespace
+
+RopeConfig read_rope(const ConfigFields& config, const RopeReading& reading,
+                     std::vector<std::string>& warnings) {
+    RopeConfig r;
+    r.context_length = reading.context_length;
+    r.original_context_length = reading.original_context_length > 0
+        ? reading.original_context_length
+        : reading.context_length;
+    const ConfigFields rope(rope_settings(config, reading), config.subject());
+    r.theta = config.number("rope_theta").value_or(reading.theta);
     r.theta = rope.number("rope_theta").value_or(r.theta);
     if (!(r.theta > 1.0))
         throw Error(ErrorCode::bad_value,
@@ -217,11 +279,8 @@ RopeConfig read_rope(const ConfigFields& config, std::int64_t head_dim, std::int
     if (!kind)
         kind = rope.text("type");
     r.kind = rope_kind(kind.value_or("default"), config.subject());
-    for (const ConfigFields* f : {&rope, &config})
-        if (f->number("partial_rotary_factor").value_or(1.0) != 1.0)
-            throw Error(ErrorCode::unsupported,
-                        "partial_rotary_factor other than 1 is not supported", config.subject());
-    if (r.kind == RopeKind::dynamic && head_dim <= 2)
+    r.dimensions = rotated_channels(config, rope, reading);
+    if (r.kind == RopeKind::dynamic && r.dimensions <= 2)
         throw Error(ErrorCode::bad_value, "dynamic rope needs a head_dim over 2", config.subject());
     warn_of_unknown_keys(rope.object(), warnings);
     read_scaling(config, rope, r);

@@ -43,9 +43,21 @@ private:
     std::string subject_;
 };
 
+// What a family's rotary embedding is where config.json is silent, and what it may say.
+struct RopeReading {
+    std::int64_t head_dim = 0;
+    std::int64_t context_length = 0;
+    std::int64_t original_context_length = 0; // 0: context_length
+    double theta = 10000.0;
+    bool partial = false; // may rotate a part of each head
+    // The key of the settings that are meant where they stand apart for each type of layer
+    // (Gemma 3); "" where they must not.
+    std::string layer_type;
+};
+
 // The rotary settings in either spelling (PB3, PB4). Throws Error(unsupported) for kinds that are
 // not implemented, bad_value. Unknown keys are added to `warnings`.
-RopeConfig read_rope(const ConfigFields& config, std::int64_t head_dim, std::int64_t context_length,
+RopeConfig read_rope(const ConfigFields& config, const RopeReading& reading,
                      std::vector<std::string>& warnings);
 
 } // namespace cuset

@@ -162,7 +162,7 @@ at::Tensor FusedForward::run(const CausalLM& model, const at::Tensor& ids,
     attended_ = attended_buffer_.view({rows_, c.query_size()}, dtype);
     q_ = q_buffer_.view({rows_ * c.query_size()}, dtype);
     at::index_select_out(x_, model.embedding, 0, ids);
-    const RotaryTables tables = model.rotary_tables(past, rows_);
+    const LayerTables tables = model.layer_tables(past, rows_, options.sequence_length);
     norm_rows(x_, model.layers.front().input_norm, normed_, c.norm_epsilon);
     for (std::size_t i = 0; i < model.layers.size(); ++i) {
         if (options.before_layer)
@@ -173,7 +173,7 @@ at::Tensor FusedForward::run(const CausalLM& model, const at::Tensor& ids,
         at::Tensor values = options.cache
             ? options.cache->values[i]
             : value_buffer_.view({c.kv_heads, rows_, c.head_dim}, dtype);
-        attend(model, layer, tables, keys, values, past);
+        attend(model, layer, tables[static_cast<std::size_t>(layer.rope)], keys, values, past);
         add_norm_rows(x_, delta_, layer.post_norm, normed_, c.norm_epsilon);
         feed_forward(model, layer);
         const bool last = i + 1 == model.layers.size();

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/io/gguf_file.h"
+#include "core/model/family_defaults.h"
 #include "core/model/model_config.h"
 #include "core/model/model_support.h"
 
@@ -44,6 +45,13 @@ public:
     std::optional<std::string> text(const std::string& key) const {
         return file_.find_string(prefix_ + key);
     }
+    // Nothing if the key is not there or no array.
+    const std::vector<std::int64_t>* integers(const std::string& key) const {
+        const auto it = file_.metadata().find(prefix_ + key);
+        return it != file_.metadata().end() && std::holds_alternative<GgufArray>(it->second)
+            ? file_.find_integers(prefix_ + key)
+            : nullptr;
+    }
 
 private:
     [[noreturn]] void fail(const std::string& key, const std::string& found) const {
@@ -55,16 +63,34 @@ private:
     std::string prefix_;
 };
 
-ModelFamily gguf_family(const GgufFile& file) {
+// llama.cpp's name of a family's architecture. Mistral and Mixtral are written as llama.
+struct Architecture {
+    std::string_view name;
+    ModelFamily family;
+};
+constexpr std::array<Architecture, 11> architectures{{{"llama", ModelFamily::llama},
+                                                      {"qwen2", ModelFamily::qwen2},
+                                                      {"qwen3", ModelFamily::qwen3},
+                                                      {"phi3", ModelFamily::phi3},
+                                                      {"granite", ModelFamily::granite},
+                                                      {"olmo2", ModelFamily::olmo2},
+                                                      {"smollm3", ModelFamily::smollm3},
+                                                      {"starcoder2", ModelFamily::starcoder2},
+                                                      {"gemma2", ModelFamily::gemma2},
+                                                      {"gemma3", ModelFamily::gemma3},
+                                                      {"qwen3moe", ModelFamily::qwen3_moe}}};
+
+const Architecture& require_architecture(const GgufFile& file) {
     const std::string name = file.find_string("general.architecture").value_or("");
-    for (ModelFamily family : {ModelFamily::llama, ModelFamily::qwen2, ModelFamily::qwen3})
-        if (name == model_family_name(family))
-            return family;
-    const bool experts = name.find("moe") != std::string::npos;
+    std::string known;
+    for (const Architecture& a : architectures) {
+        if (a.name == name)
+            return a;
+        known.append(known.empty() ? "" : ", ").append(a.name);
+    }
     throw Error(ErrorCode::unsupported,
-                "architecture '" + printable(name, 60) + "' "
-                    + (experts ? "(mixture of experts) " : "")
-                    + "is not supported; supported are llama (mistral too), qwen2 and qwen3",
+                "architecture '" + printable(name, 60) + "' is not supported; supported are "
+                    + known + " (mistral and mixtral are llama)",
                 file.path().string());
 }
 
@@ -76,28 +102,47 @@ std::int64_t vocabulary_rows(const GgufFile& file) {
     return embedding->shape[0];
 }
 
-void read_rope_divisors(const GgufFile& file, RopeConfig& rope) {
-    const GgufTensor* tensor = file.find_tensor("rope_freqs.weight");
+// A float32 tensor with a positive value for each rotated pair; empty if it is not there.
+std::vector<float> read_divisors(const GgufFile& file, const char* name, std::int64_t dimensions) {
+    std::vector<float> divisors;
+    const GgufTensor* tensor = file.find_tensor(name);
     if (!tensor)
-        return;
-    const auto count = static_cast<std::size_t>(rope.dimensions / 2);
+        return divisors;
+    const auto count = static_cast<std::size_t>(dimensions / 2);
     if (tensor->type != GgmlType::f32 || tensor->bytes.size() != count * sizeof(float))
         throw Error(ErrorCode::bad_value,
-                    "rope_freqs.weight must hold " + std::to_string(count) + " float32 values",
+                    std::string(name) + " must hold " + std::to_string(count) + " float32 values",
                     file.path().string());
-    rope.divisors.resize(count);
-    std::memcpy(rope.divisors.data(), tensor->bytes.data(), tensor->bytes.size());
-    for (float divisor : rope.divisors)
+    divisors.resize(count);
+    std::memcpy(divisors.data(), tensor->bytes.data(), tensor->bytes.size());
+    for (float divisor : divisors)
         if (!(divisor > 0.f) || !std::isfinite(divisor))
             throw Error(ErrorCode::bad_value,
-                        "rope_freqs.weight holds a value that is not positive",
+                        std::string(name) + " holds a value that is not positive",
                         file.path().string());
+    return divisors;
+}
+
+// Phi 3's files have two sets of divisors and the factor of cos and sin, but no scaling type.
+bool read_longrope(const GgufFile& file, const GgufFields& f, RopeConfig& r) {
+    r.short_divisors = read_divisors(file, "rope_factors_short.weight", r.dimensions);
+    r.long_divisors = read_divisors(file, "rope_factors_long.weight", r.dimensions);
+    if (r.short_divisors.empty() != r.long_divisors.empty())
+        throw Error(ErrorCode::bad_format, "has one of rope_factors_short and rope_factors_long",
+                    file.path().string());
+    if (r.short_divisors.empty())
+        return false;
+    r.kind = RopeKind::longrope;
+    r.attention_factor = f.number("rope.scaling.attn_factor", 0.0, 1e6).value_or(1.0);
+    return true;
 }
 
 RopeConfig read_gguf_rope(const GgufFile& file, const GgufFields& f, const ModelConfig& c) {
     RopeConfig r;
     r.dimensions = f.integer("rope.dimension_count", 2, 4096).value_or(c.head_dim);
-    if (r.dimensions != c.head_dim)
+    const bool partial = family_defaults(c.family).partial_rope;
+    if (r.dimensions > c.head_dim || r.dimensions % 2 != 0
+        || (r.dimensions != c.head_dim && !partial))
         throw Error(ErrorCode::unsupported,
                     "rotates " + std::to_string(r.dimensions) + " of " + std::to_string(c.head_dim)
                         + " channels of a head; partial rotation is not supported",
@@ -108,6 +153,8 @@ RopeConfig read_gguf_rope(const GgufFile& file, const GgufFields& f, const Model
     r.factor = f.number("rope.scaling.factor", 1.0, 1e6).value_or(1.0);
     r.original_context_length =
         f.integer("rope.scaling.original_context_length", 1, 1 << 30).value_or(c.context_length);
+    if (read_longrope(file, f, r))
+        return r;
     if (kind == "linear")
         r.kind = RopeKind::linear;
     else if (kind == "yarn") {
@@ -120,19 +167,110 @@ RopeConfig read_gguf_rope(const GgufFile& file, const GgufFields& f, const Model
                     "rope scaling '" + printable(kind, 40)
                         + "' is not supported; supported are none, linear and yarn",
                     file.path().string());
-    read_rope_divisors(file, r);
+    r.divisors = read_divisors(file, "rope_freqs.weight", r.dimensions);
     return r;
+}
+
+// As llama.cpp has it: the layers of Gemma that see the window are all but every n-th, unless the
+// file lists them; SmolLM 3 rotates all layers but every fourth.
+void read_layers(const GgufFields& f, ModelConfig& c) {
+    const auto layers = static_cast<std::size_t>(c.layers);
+    // The converter leaves StarCoder 2's window out, which is 4096 in every published model.
+    const std::int64_t window = c.family == ModelFamily::starcoder2 ? 4096 : 0;
+    c.windows.assign(layers, f.integer("attention.sliding_window", 0, 1 << 30).value_or(window));
+    c.layer_ropes.assign(layers, LayerRope::global);
+    const std::int64_t pattern = family_defaults(c.family).window_pattern;
+    const std::vector<std::int64_t>* listed = f.integers("attention.sliding_window_pattern");
+    for (std::size_t i = 0; i < layers; ++i) {
+        const auto number = static_cast<std::int64_t>(i) + 1;
+        if (listed && i < listed->size() ? listed->at(i) == 0
+                                         : pattern > 0 && number % pattern == 0)
+            c.windows[i] = 0;
+        if (c.family == ModelFamily::smollm3 && number % 4 == 0)
+            c.layer_ropes[i] = LayerRope::none;
+        if (c.family == ModelFamily::gemma3 && c.windows[i] > 0)
+            c.layer_ropes[i] = LayerRope::local;
+    }
+    if (c.family != ModelFamily::gemma3)
+        return;
+    c.local_rope = RopeConfig{};
+    c.local_rope->dimensions = c.head_dim;
+    c.local_rope->context_length = c.context_length;
+    c.local_rope->theta = f.number("rope.freq_base_swa", 1.0001, 1e15).value_or(10000.0);
+}
+
+void read_scales(const GgufFields& f, ModelConfig& c) {
+    DecoderTraits& t = c.traits;
+    const auto positive = [&](const char* key) {
+        const double value = f.number(key, 0.0, 1e9).value_or(0.0);
+        return value > 0 ? value : 1.0;
+    };
+    if (c.family == ModelFamily::granite) {
+        t.embedding_scale = positive("embedding_scale");
+        t.residual_scale = positive("residual_scale");
+        t.logit_scale = 1.0 / positive("logit_scale");
+        t.attention_scale = f.number("attention.scale", 0.0, 1e9).value_or(0.0);
+    }
+    if (c.family != ModelFamily::gemma2 && c.family != ModelFamily::gemma3)
+        return;
+    t.gain_adds_one = false; // the converter has added it
+    t.embedding_scale = std::sqrt(static_cast<double>(c.hidden));
+    // The files do not say query_pre_attn_scalar; the 27B models' differs.
+    const std::int64_t large = c.family == ModelFamily::gemma2 ? 46 : 62;
+    if (c.layers == large)
+        t.attention_scale = 1.0 / std::sqrt(static_cast<double>(c.hidden / c.heads));
+    t.attention_cap = f.number("attn_logit_softcapping", 0.0, 1e9).value_or(0.0);
+    t.logit_cap = f.number("final_logit_softcapping", 0.0, 1e9).value_or(0.0);
+}
+
+void read_experts(const GgufFile& file, const GgufFields& f, ModelConfig& c) {
+    c.experts.count = f.integer("expert_count", 0, 65536).value_or(0);
+    if (c.experts.count == 0)
+        return;
+    if (c.family == ModelFamily::llama)
+        c.family = ModelFamily::mixtral;
+    else if (c.family != ModelFamily::qwen3_moe)
+        throw Error(ErrorCode::unsupported,
+                    "mixture of experts of this architecture: not supported; supported are mixtral "
+                    "and qwen3moe",
+                    file.path().string());
+    c.experts.used = f.require_integer("expert_used_count", 1, c.experts.count);
+    c.experts.intermediate =
+        f.integer("expert_feed_forward_length", 1, 1 << 22).value_or(c.intermediate);
+    for (std::int64_t i = 0; i < c.layers; ++i)
+        c.expert_layers.push_back(
+            file.find_tensor("blk." + std::to_string(i) + ".ffn_gate_inp.weight") != nullptr);
+}
+
+void read_switches(const GgufFile& file, ModelConfig& c) {
+    const auto has = [&](const char* name) { return file.find_tensor(name) != nullptr; };
+    c.tied_head = !has("output.weight");
+    c.qkv_bias = has("blk.0.attn_q.bias") || has("blk.0.attn_qkv.bias");
+    c.output_bias = has("blk.0.attn_output.bias");
+    c.mlp_bias = has("blk.0.ffn_up.bias");
+    if (c.qk_norm == QueryKeyNorm::none && has("blk.0.attn_q_norm.weight"))
+        c.qk_norm = QueryKeyNorm::head;
+    c.fused_projections = c.family == ModelFamily::phi3;
+}
+
+void read_tokens(const GgufFile& file, ModelConfig& c) {
+    if (auto id = file.find_integer("tokenizer.ggml.bos_token_id"); id && *id < c.vocabulary)
+        c.bos_id = static_cast<std::int32_t>(*id);
+    for (const char* key : {"eos", "eot"})
+        if (auto id = file.find_integer("tokenizer.ggml." + std::string(key) + "_token_id");
+            id && *id >= 0 && *id < c.vocabulary)
+            c.eos_ids.push_back(static_cast<std::int32_t>(*id));
 }
 
 } // namespace
 
 ModelConfig read_gguf_config(const GgufFile& file) {
+    const Architecture& architecture = require_architecture(file);
+    const GgufFields f(file, std::string(architecture.name));
     ModelConfig c;
-    c.family = gguf_family(file);
-    const GgufFields f(file, std::string(model_family_name(c.family)));
-    if (f.integer("expert_count", 0, 1 << 20).value_or(0) > 0)
-        throw Error(ErrorCode::unsupported, "mixture of experts: not supported; use a dense model",
-                    file.path().string());
+    c.family = architecture.family;
+    c.traits = family_defaults(c.family).traits;
+    c.qk_norm = family_defaults(c.family).qk_norm;
     c.hidden = f.require_integer("embedding_length", 1, 1 << 20);
     c.layers = f.require_integer("block_count", 1, 4096);
     c.heads = f.require_integer("attention.head_count", 1, 65536);
@@ -144,22 +282,18 @@ ModelConfig read_gguf_config(const GgufFile& file) {
     if (f.integer("attention.value_length", 2, 4096).value_or(c.head_dim) != c.head_dim)
         throw Error(ErrorCode::unsupported, "keys and values of different size are not supported",
                     file.path().string());
-    c.norm_epsilon = f.number("attention.layer_norm_rms_epsilon", 0.0, 1.0).value_or(1e-6);
+    c.norm_epsilon = f.number(c.traits.norm == NormKind::layer ? "attention.layer_norm_epsilon"
+                                                               : "attention.layer_norm_rms_epsilon",
+                              0.0, 1.0)
+                         .value_or(1e-6);
     c.vocabulary = vocabulary_rows(file);
-    c.tied_head = !file.find_tensor("output.weight");
-    c.qkv_bias = file.find_tensor("blk.0.attn_q.bias") != nullptr;
-    c.output_bias = file.find_tensor("blk.0.attn_output.bias") != nullptr;
-    c.qk_norm = file.find_tensor("blk.0.attn_q_norm.weight") != nullptr;
-    c.windows.assign(static_cast<std::size_t>(c.layers),
-                     f.integer("attention.sliding_window", 0, 1 << 30).value_or(0));
     check_config_shape(c, file.path().string());
+    read_switches(file, c);
+    read_experts(file, f, c);
+    read_scales(f, c);
     c.rope = read_gguf_rope(file, f, c);
-    if (auto id = file.find_integer("tokenizer.ggml.bos_token_id"); id && *id < c.vocabulary)
-        c.bos_id = static_cast<std::int32_t>(*id);
-    for (const char* key : {"eos", "eot"})
-        if (auto id = file.find_integer("tokenizer.ggml." + std::string(key) + "_token_id");
-            id && *id >= 0 && *id < c.vocabulary)
-            c.eos_ids.push_back(static_cast<std::int32_t>(*id));
+    read_layers(f, c);
+    read_tokens(file, c);
     c.stored_dtype = std::string(ggml_type_name(file.tensors().front().type));
     return c;
 }

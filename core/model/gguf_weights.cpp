@@ -1,7 +1,8 @@
 // WeightSource of a GGUF file: names translated, quantised blocks decoded row by row, and the order
-// of the rows of q and k put back for the llama architecture.
+// of the rows of q and k put back where the architecture interleaves them.
 #include <algorithm>
 #include <map>
+#include <string_view>
 
 #include "core/base/error.h"
 #include "core/base/message.h"
@@ -11,32 +12,74 @@
 namespace cuset {
 namespace {
 
-std::string gguf_name(const std::string& name) {
-    static const std::map<std::string, std::string, std::less<>> flat{
-        {"model.embed_tokens.weight", "token_embd.weight"},
-        {"model.norm.weight", "output_norm.weight"},
-        {"lm_head.weight", "output.weight"}};
-    static const std::map<std::string, std::string, std::less<>> in_layer{
-        {"input_layernorm", "attn_norm"},    {"post_attention_layernorm", "ffn_norm"},
-        {"self_attn.q_proj", "attn_q"},      {"self_attn.k_proj", "attn_k"},
-        {"self_attn.v_proj", "attn_v"},      {"self_attn.o_proj", "attn_output"},
-        {"self_attn.q_norm", "attn_q_norm"}, {"self_attn.k_norm", "attn_k_norm"},
-        {"mlp.gate_proj", "ffn_gate"},       {"mlp.up_proj", "ffn_up"},
-        {"mlp.down_proj", "ffn_down"}};
+using NameMap = std::map<std::string, std::string, std::less<>>;
+
+// The last part of a layer's name. Where there are norms after attention and MLP, the name that is
+// else the norm before the MLP is that of the one after attention.
+const NameMap& layer_names(bool output_norms) {
+    static const NameMap common{{"input_layernorm", "attn_norm"},
+                                {"post_attention_layernorm", "ffn_norm"},
+                                {"self_attn.q_proj", "attn_q"},
+                                {"self_attn.k_proj", "attn_k"},
+                                {"self_attn.v_proj", "attn_v"},
+                                {"self_attn.qkv_proj", "attn_qkv"},
+                                {"self_attn.o_proj", "attn_output"},
+                                {"self_attn.q_norm", "attn_q_norm"},
+                                {"self_attn.k_norm", "attn_k_norm"},
+                                {"mlp.gate_proj", "ffn_gate"},
+                                {"mlp.up_proj", "ffn_up"},
+                                {"mlp.gate_up_proj", "ffn_up"},
+                                {"mlp.down_proj", "ffn_down"},
+                                {"mlp.c_fc", "ffn_up"},
+                                {"mlp.c_proj", "ffn_down"},
+                                {"mlp.gate", "ffn_gate_inp"},
+                                {"mlp.experts.gate_proj", "ffn_gate_exps"},
+                                {"mlp.experts.up_proj", "ffn_up_exps"},
+                                {"mlp.experts.down_proj", "ffn_down_exps"}};
+    static const NameMap with_output_norms = [] {
+        NameMap names = common;
+        names["post_attention_layernorm"] = "post_attention_norm";
+        names["pre_feedforward_layernorm"] = "ffn_norm";
+        names["post_feedforward_layernorm"] = "post_ffw_norm";
+        return names;
+    }();
+    return output_norms ? with_output_norms : common;
+}
+
+// A tensor of the file, or one expert's slice of a stacked one.
+struct GgufName {
+    std::string tensor;
+    std::int64_t expert = -1; // -1: the whole tensor
+};
+
+GgufName gguf_name(const std::string& name, bool output_norms) {
+    static const NameMap flat{{"model.embed_tokens.weight", "token_embd.weight"},
+                              {"model.norm.weight", "output_norm.weight"},
+                              {"model.norm.bias", "output_norm.bias"},
+                              {"lm_head.weight", "output.weight"}};
     if (const auto it = flat.find(name); it != flat.end())
-        return it->second;
-    constexpr std::string_view prefix = "model.layers.";
-    if (!name.starts_with(prefix))
-        return "";
+        return {it->second};
+    constexpr std::string_view prefix = "model.layers.", experts = "mlp.experts.";
     const std::size_t dot = name.find('.', prefix.size());
     const std::size_t kind = name.rfind('.');
-    if (dot == std::string::npos || kind <= dot)
-        return "";
-    const auto it = in_layer.find(name.substr(dot + 1, kind - dot - 1));
-    if (it == in_layer.end())
-        return "";
-    return "blk." + name.substr(prefix.size(), dot - prefix.size()) + "." + it->second
+    if (!name.starts_with(prefix) || dot == std::string::npos || kind <= dot)
+        return {};
+    GgufName result;
+    std::string inner = name.substr(dot + 1, kind - dot - 1);
+    if (inner.starts_with(experts)) {
+        const std::size_t end = inner.find('.', experts.size());
+        if (end == std::string::npos)
+            return {};
+        result.expert = std::stoll(inner.substr(experts.size(), end - experts.size()));
+        inner.erase(experts.size(), end + 1 - experts.size());
+    }
+    const NameMap& names = layer_names(output_norms);
+    const auto it = names.find(inner);
+    if (it == names.end())
+        return {};
+    result.tensor = "blk." + name.substr(prefix.size(), dot - prefix.size()) + "." + it->second
         + name.substr(kind);
+    return result;
 }
 
 class GgufWeights : public WeightSource {
@@ -46,22 +89,38 @@ public:
         , config_(config) { }
 
     std::optional<std::vector<std::int64_t>> find_shape(const std::string& name) const override {
-        const GgufTensor* tensor = file_.find_tensor(gguf_name(name));
-        return tensor ? std::optional(tensor->shape) : std::nullopt;
+        const GgufName place = locate(name);
+        const GgufTensor* tensor = file_.find_tensor(place.tensor);
+        if (!tensor)
+            return std::nullopt;
+        std::vector<std::int64_t> shape = tensor->shape;
+        if (place.expert >= 0) {
+            if (shape.size() != 3 || place.expert >= shape[0])
+                return std::nullopt;
+            shape.erase(shape.begin());
+        }
+        return shape;
     }
 
     void read(const std::string& name, at::Tensor& out) const override {
-        const GgufTensor* tensor = file_.find_tensor(gguf_name(name));
-        const std::int64_t width = out.size(-1);
+        const GgufName place = locate(name);
+        const GgufTensor* tensor = file_.find_tensor(place.tensor);
+        const std::int64_t pair = rotated_rows(name);
+        // The elements of a bias are put in order as the rows of its weight are.
+        const std::int64_t width = out.dim() == 1 && pair > 0 ? 1 : out.size(-1);
         const std::int64_t rows = out.numel() / width;
         const at::Tensor target = out.view({rows, width});
         const std::uint64_t row_bytes = ggml_bytes(tensor->type, static_cast<std::uint64_t>(width));
-        if (tensor->bytes.size() != row_bytes * static_cast<std::uint64_t>(rows))
+        const std::uint64_t part_bytes = row_bytes * static_cast<std::uint64_t>(rows);
+        const auto parts = static_cast<std::uint64_t>(place.expert >= 0 ? tensor->shape[0] : 1);
+        if (tensor->bytes.size() != part_bytes * parts)
             throw Error(ErrorCode::bad_format,
                         "holds " + std::to_string(tensor->bytes.size()) + " bytes, its shape needs "
-                            + std::to_string(row_bytes * static_cast<std::uint64_t>(rows)),
+                            + std::to_string(part_bytes * parts),
                         printable(tensor->name));
-        const std::int64_t pair = rotated_rows(name);
+        const std::span<const std::byte> bytes = tensor->bytes.subspan(
+            static_cast<std::uint64_t>(std::max<std::int64_t>(place.expert, 0)) * part_bytes,
+            part_bytes);
         constexpr std::int64_t step = 64; // rows decoded before they are converted
         at::parallel_for(0, rows, step, [&](std::int64_t begin, std::int64_t end) {
             const at::Tensor buffer = at::empty({step, width}, at::kFloat);
@@ -69,14 +128,14 @@ public:
                 const std::int64_t count = std::min(step, end - first);
                 for (std::int64_t r = 0; r < count; ++r) {
                     const auto source = static_cast<std::uint64_t>(source_row(first + r, pair));
-                    dequantize(tensor->type, tensor->bytes.subspan(source * row_bytes, row_bytes),
+                    dequantize(tensor->type, bytes.subspan(source * row_bytes, row_bytes),
                                std::span(buffer.data_ptr<float>() + r * width,
                                          static_cast<std::size_t>(width)));
                 }
                 target.narrow(0, first, count).copy_(buffer.narrow(0, 0, count));
             }
         });
-        drop_pages(tensor->bytes);
+        drop_pages(bytes);
     }
 
     std::string stored_dtype() const override {
@@ -102,12 +161,19 @@ public:
     }
 
 private:
-    // Rows of one head if its rotary pairs are interleaved in the file, else 0: the llama
-    // architecture stores channel i and i + D/2, which turn together, side by side.
+    GgufName locate(const std::string& name) const {
+        return gguf_name(name, config_.traits.output_norms);
+    }
+
+    // Rows of one head if its rotary pairs are interleaved in the file, else 0: these architectures
+    // store channel i and i + D/2, which turn together, side by side.
     std::int64_t rotated_rows(const std::string& name) const {
         const bool rotated = name.find(".q_proj.") != std::string::npos
             || name.find(".k_proj.") != std::string::npos;
-        return rotated && config_.family == ModelFamily::llama ? config_.head_dim : 0;
+        const bool interleaved = config_.family == ModelFamily::llama
+            || config_.family == ModelFamily::mixtral || config_.family == ModelFamily::granite
+            || config_.family == ModelFamily::smollm3;
+        return rotated && interleaved ? config_.head_dim : 0;
     }
 
     static std::int64_t source_row(std::int64_t row, std::int64_t head_rows) {

@@ -17,8 +17,59 @@ class GgufFile;
 
 // A family is a decoder of the Llama kind with its own switches; the switches stand in ModelConfig,
 // so that the layers never ask for a family.
-enum class ModelFamily { llama, qwen2, qwen3, mistral };
+enum class ModelFamily {
+    llama,
+    qwen2,
+    qwen3,
+    mistral,
+    phi3,
+    granite,
+    olmo2,
+    smollm3,
+    starcoder2,
+    gemma2,
+    gemma3,
+    qwen3_moe,
+    mixtral
+};
 std::string_view model_family_name(ModelFamily family) noexcept;
+
+enum class Activation { silu, gelu_tanh, gelu };
+// rms: the gain times the norm rounded to the type of the layers (Llama). rms_wide: the product is
+// made in float32 and rounded once (Gemma, OLMo 2). layer: LayerNorm with a bias.
+enum class NormKind { rms, rms_wide, layer };
+// An RMSNorm on queries and keys before they are rotated: of each head, or over the whole width.
+enum class QueryKeyNorm { none, head, full };
+
+// What differs between families; as it is made, it says Llama.
+struct DecoderTraits {
+    Activation activation = Activation::silu;
+    bool gated_mlp = true; // down(act(gate(x)) * up(x)); else down(act(up(x)))
+    NormKind norm = NormKind::rms;
+    bool gain_adds_one = false; // the checkpoint stores the gain less one
+    bool input_norms = true; // before attention and before the MLP
+    bool output_norms = false; // after attention and after the MLP, before they are added
+    double embedding_scale = 1; // multiplies the embedding, rounded to the type of the layers
+    double residual_scale = 1; // multiplies what attention and MLP add
+    double attention_scale = 0; // multiplies the scores; 0: 1 / sqrt(head_dim)
+    double attention_cap = 0; // scores become cap tanh(score / cap); 0: they do not
+    double logit_scale = 1; // multiplies the logits
+    double logit_cap = 0; // as attention_cap
+    bool operator==(const DecoderTraits&) const = default;
+};
+
+// Which rotary embedding a layer has.
+enum class LayerRope { global, local, none };
+
+// A mixture of experts instead of the MLP: each token goes through the `used` experts with the
+// largest softmax of the router's logits, their outputs weighed by it. arXiv 2101.03961,
+// 2401.04088.
+struct ExpertConfig {
+    std::int64_t count = 0; // 0: none
+    std::int64_t used = 0;
+    std::int64_t intermediate = 0; // channels of each
+    bool normalized = true; // the weights of the experts used are made to sum to 1
+};
 
 struct ModelConfig {
     ModelFamily family = ModelFamily::llama;
@@ -35,10 +86,16 @@ struct ModelConfig {
     bool qkv_bias = false;
     bool output_bias = false; // of the attention's output projection
     bool mlp_bias = false;
-    bool qk_norm = false; // RMSNorm on each query and key head
+    bool fused_projections = false; // stored as qkv_proj and gate_up_proj
+    QueryKeyNorm qk_norm = QueryKeyNorm::none;
+    DecoderTraits traits;
+    ExpertConfig experts;
+    std::vector<bool> expert_layers; // [layers] which have experts; empty: all, where there are any
     std::vector<std::int64_t>
         windows; // [layers] position i sees i - w + 1 .. i; 0: everything before
+    std::vector<LayerRope> layer_ropes; // [layers]
     RopeConfig rope;
+    std::optional<RopeConfig> local_rope; // of layers that say so
     std::string stored_dtype; // what the config says, "" if it does not
     std::vector<std::int32_t> eos_ids; // end tokens that the config names
     std::optional<std::int32_t> bos_id; // begin token that the config names
@@ -46,13 +103,18 @@ struct ModelConfig {
 
     std::int64_t query_size() const { return heads * head_dim; }
     std::int64_t kv_size() const { return kv_heads * head_dim; }
+    double attention_scale() const;
+    bool has_experts(std::int64_t layer) const;
+    // Nothing but windows, head norms, biases and layers without rotation differs from Llama: what
+    // the fused kernels and the trainer's backward pass are written for.
+    bool is_llama_kind() const;
     // Number of weights, a tied head counted once.
     std::int64_t parameters() const;
 };
 
 // `json` is config.json's text, `subject` the file's name for messages. Throws Error: bad_format,
-// bad_value (a value out of range, named), unsupported (family, quantisation, mixture of experts,
-// multimodal, own code).
+// bad_value (a value out of range, named), unsupported (family, quantisation, multimodal, own
+// code).
 ModelConfig parse_model_config(std::string_view json, const std::string& subject);
 
 // The same from a GGUF file's metadata and tensors.

@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/model/config_fields.h"
+#include "core/model/family_defaults.h"
 
 namespace cuset {
 namespace {
@@ -37,18 +38,29 @@ std::string quantization_name(const json& settings) {
     if (method == "bitsandbytes" || settings.contains("load_in_4bit")
         || settings.contains("load_in_8bit"))
         return "bitsandbytes";
-    if (method == "fp8" || method == "fbgemm_fp8")
-        return "FP8";
     if (method == "compressed-tensors")
-        return text("format") == "float-quantized" ? "compressed-tensors (FP8)"
-                                                   : "compressed-tensors";
+        return "compressed-tensors (" + printable(text("format"), 40) + ")";
     return method.empty() ? "unknown" : printable(method, 40);
+}
+
+// FP8 weights are decoded by their scales; what else the settings may say is checked with the
+// tensors.
+bool is_float8_kind(const json& settings) {
+    const auto method = settings.find("quant_method");
+    if (method == settings.end() || !method->is_string())
+        return false;
+    const std::string name = lower(method->get<std::string>());
+    if (name == "fp8" || name == "fbgemm_fp8")
+        return true;
+    const auto format = settings.find("format");
+    return name == "compressed-tensors" && format != settings.end() && format->is_string()
+        && format->get<std::string>() == "float-quantized";
 }
 
 void refuse_quantized(const ConfigFields& config) {
     for (const char* key : {"quantization_config", "compression_config"}) {
         const json* settings = config.find(key);
-        if (settings && settings->is_object())
+        if (settings && settings->is_object() && !is_float8_kind(*settings))
             refuse(config,
                    "quantised checkpoint, " + quantization_name(*settings)
                        + ": not supported; use the unquantised model or a GGUF version of it");
@@ -58,18 +70,6 @@ void refuse_quantized(const ConfigFields& config) {
 bool has_part(const std::string& name, std::initializer_list<std::string_view> parts) {
     return std::ranges::any_of(
         parts, [&](std::string_view part) { return name.find(part) != std::string::npos; });
-}
-
-void refuse_experts(const ConfigFields& config, const std::string& type) {
-    bool experts = has_part(type, {"moe", "mixtral", "dbrx", "olmoe"});
-    for (const char* key : {"num_experts", "num_local_experts", "n_routed_experts"}) {
-        const json* count = config.find(key);
-        experts = experts || (count && count->is_number() && count->get<double>() > 1);
-    }
-    if (experts)
-        refuse(config,
-               "mixture of experts ('" + printable(type, 40)
-                   + "'): not supported; use a dense model of llama, qwen2, qwen3 or mistral");
 }
 
 void refuse_multimodal(const ConfigFields& config, const std::string& type,
@@ -98,11 +98,11 @@ void refuse_unsupported_config(const ConfigFields& config) {
     const std::string architecture = first_architecture(config);
     refuse_quantized(config);
     refuse_multimodal(config, type, architecture);
-    refuse_experts(config, type);
-    if (config.find("auto_map"))
+    if (config.find("auto_map") && !is_supported_family(type))
         refuse(config,
                "the model brings its own model code (auto_map), which is never run; use a model of "
-               "llama, qwen2, qwen3 or mistral");
+               "a supported family: "
+                   + supported_families());
     if (!architecture.empty() && !has_part(architecture, {"ForCausalLM", "LMHeadModel"}))
         refuse(config,
                "'" + printable(architecture, 60)
@@ -113,9 +113,8 @@ void refuse_quantized_tensors(const std::vector<std::string>& names, const std::
     struct Sign {
         std::string_view suffix, says;
     };
-    static constexpr std::array<Sign, 5> signs{{{".weight_scale_inv", "FP8"},
-                                                {".weight_scale", "FP8 or compressed-tensors"},
-                                                {".qweight", "GPTQ or AWQ"},
+    static constexpr std::array<Sign, 4> signs{{{".qweight", "GPTQ or AWQ"},
+                                                {".weight_packed", "compressed-tensors"},
                                                 {".weight.absmax", "bitsandbytes"},
                                                 {".SCB", "bitsandbytes"}}};
     for (const std::string& name : names)

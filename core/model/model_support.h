@@ -11,7 +11,7 @@ class ConfigFields;
 struct ModelConfig;
 
 // Throws Error(unsupported) that says what the checkpoint is and what to use instead: quantised,
-// mixture of experts, multimodal, not a causal language model, own model code.
+// multimodal, not a causal language model, own model code.
 void refuse_unsupported_config(const ConfigFields& config);
 
 // Throws Error(unsupported) if a tensor's name shows a quantisation that the config does not tell

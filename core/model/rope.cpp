@@ -77,6 +77,24 @@ double dynamic_theta(const RopeConfig& c, std::int64_t length) {
     return c.theta * std::pow(c.factor * longest / context - (c.factor - 1.0), d / (d - 2.0));
 }
 
+// The divisor is applied to base^(2i/d) before the inverse is taken, in float32 as the reference.
+void scale_longrope(const RopeConfig& c, std::int64_t length, std::vector<float>& frequencies) {
+    const auto& divisors = length > c.original_context_length ? c.long_divisors : c.short_divisors;
+    for (std::size_t i = 0; i < frequencies.size() && i < divisors.size(); ++i) {
+        const double exponent = 2.0 * static_cast<double>(i) / static_cast<double>(c.dimensions);
+        frequencies[i] = 1.f / (divisors[i] * static_cast<float>(std::pow(c.theta, exponent)));
+    }
+}
+
+double longrope_attention_factor(const RopeConfig& c) {
+    if (c.attention_factor)
+        return *c.attention_factor;
+    if (c.factor <= 1.0)
+        return 1.0;
+    return std::sqrt(
+        1.0 + std::log(c.factor) / std::log(static_cast<double>(c.original_context_length)));
+}
+
 } // namespace
 
 RopeFrequencies rope_frequencies(const RopeConfig& config, std::int64_t length) {
@@ -95,6 +113,10 @@ RopeFrequencies rope_frequencies(const RopeConfig& config, std::int64_t length) 
     case RopeKind::yarn:
         scale_yarn(config, result.inv_freq);
         result.attention_scaling = static_cast<float>(yarn_attention_factor(config));
+        break;
+    case RopeKind::longrope:
+        scale_longrope(config, length, result.inv_freq);
+        result.attention_scaling = static_cast<float>(longrope_attention_factor(config));
         break;
     case RopeKind::standard:
     case RopeKind::dynamic:

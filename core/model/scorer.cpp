@@ -87,6 +87,7 @@ TokenScores Scorer::score(CausalLM& model, std::span<const std::int32_t> ids,
     const auto length = static_cast<std::int64_t>(ids.size());
     const auto layers = static_cast<std::int64_t>(model.layers.size());
     ForwardOptions options;
+    options.sequence_length = length;
     // The head takes about as long as a layer or two; the last tenth is its share.
     options.before_layer = [&](int layer) {
         if (step)

@@ -25,10 +25,13 @@ public:
     CausalLM load() {
         CausalLM model;
         model.config = config_;
+        total_ = expected_tensors();
         model.embedding = read("model.embed_tokens.weight", {config_.vocabulary, config_.hidden});
         for (std::int64_t i = 0; i < config_.layers; ++i)
             model.layers.push_back(load_layer(i));
-        model.final_norm = read("model.norm.weight", {config_.hidden});
+        model.final_norm = read_gain("model.norm.weight", config_.hidden);
+        if (has_norm_bias())
+            model.final_norm_bias = read("model.norm.bias", {config_.hidden});
         model.head = config_.tied_head
             ? model.embedding
             : read("lm_head.weight", {config_.vocabulary, config_.hidden});
@@ -37,7 +40,7 @@ public:
 
 private:
     void check(const std::string& name, at::IntArrayRef shape) {
-        control_.checkpoint({"loading weights", done_++, 9 * config_.layers + 3, "tensors"});
+        control_.checkpoint({"loading weights", done_++, total_, "tensors"});
         const auto found = source_.find_shape(name);
         if (!found)
             throw Error(ErrorCode::not_found,
@@ -91,28 +94,106 @@ private:
         return linear;
     }
 
-    DecoderLayer load_layer(std::int64_t i) {
+    std::int64_t expected_tensors() const {
+        std::int64_t count = 3;
+        for (std::int64_t i = 0; i < config_.layers; ++i)
+            count += 9 + (config_.has_experts(i) ? 3 * config_.experts.count : 0);
+        return count;
+    }
+
+    bool has_norm_bias() const { return config_.traits.norm == NormKind::layer; }
+
+    // The gain of a norm. One that is multiplied in float32 stays float32.
+    at::Tensor read_gain(const std::string& name, std::int64_t size) {
+        if (config_.traits.norm != NormKind::rms_wide)
+            return read(name, {size});
+        check(name, {size});
+        at::Tensor gain = at::empty({size}, at::TensorOptions().dtype(at::kFloat));
+        source_.read(name, gain);
+        if (config_.traits.gain_adds_one)
+            gain.add_(1.0);
+        return gain.to(device_);
+    }
+
+    void load_attention(DecoderLayer& layer, const std::string& prefix) {
         const ModelConfig& c = config_;
-        const std::string prefix = "model.layers." + std::to_string(i) + ".";
-        const std::string attention = prefix + "self_attn.", mlp = prefix + "mlp.";
-        DecoderLayer layer;
-        layer.input_norm = read(prefix + "input_layernorm.weight", {c.hidden});
-        layer.qkv = read_linear(
-            attention,
-            {{"q_proj", c.query_size()}, {"k_proj", c.kv_size()}, {"v_proj", c.kv_size()}},
-            c.hidden, c.qkv_bias);
-        if (c.qk_norm) {
-            layer.q_norm = read(attention + "q_norm.weight", {c.head_dim});
-            layer.k_norm = read(attention + "k_norm.weight", {c.head_dim});
+        std::vector<PartSize> parts{
+            {"q_proj", c.query_size()}, {"k_proj", c.kv_size()}, {"v_proj", c.kv_size()}};
+        if (c.fused_projections)
+            parts = {{"qkv_proj", c.query_size() + 2 * c.kv_size()}};
+        layer.qkv = read_linear(prefix, parts, c.hidden, c.qkv_bias);
+        if (c.qk_norm != QueryKeyNorm::none) {
+            const bool full = c.qk_norm == QueryKeyNorm::full;
+            layer.q_norm = read_gain(prefix + "q_norm.weight", full ? c.query_size() : c.head_dim);
+            layer.k_norm = read_gain(prefix + "k_norm.weight", full ? c.kv_size() : c.head_dim);
         }
-        layer.output =
-            read_linear(attention, {{"o_proj", c.hidden}}, c.query_size(), c.output_bias);
-        layer.post_norm = read(prefix + "post_attention_layernorm.weight", {c.hidden});
-        layer.gate_up =
-            read_linear(mlp, {{"gate_proj", c.intermediate}, {"up_proj", c.intermediate}}, c.hidden,
-                        c.mlp_bias);
-        layer.down = read_linear(mlp, {{"down_proj", c.hidden}}, c.intermediate, c.mlp_bias);
-        layer.window = c.windows[static_cast<std::size_t>(i)];
+        layer.output = read_linear(prefix, {{"o_proj", c.hidden}}, c.query_size(), c.output_bias);
+    }
+
+    // By the names that transformers gives the norms of its four ways to place them.
+    void load_norms(DecoderLayer& layer, const std::string& prefix) {
+        const DecoderTraits& t = config_.traits;
+        const auto gain = [&](const char* name) {
+            return read_gain(prefix + name + ".weight", config_.hidden);
+        };
+        if (t.input_norms) {
+            const char* second =
+                t.output_norms ? "pre_feedforward_layernorm" : "post_attention_layernorm";
+            layer.input_norm = gain("input_layernorm");
+            layer.post_norm = gain(second);
+            if (has_norm_bias()) {
+                layer.input_norm_bias = read(prefix + "input_layernorm.bias", {config_.hidden});
+                layer.post_norm_bias = read(prefix + second + ".bias", {config_.hidden});
+            }
+        }
+        if (t.output_norms) {
+            layer.attention_output_norm = gain("post_attention_layernorm");
+            layer.mlp_output_norm = gain("post_feedforward_layernorm");
+        }
+    }
+
+    void load_mlp(DecoderLayer& layer, const std::string& prefix) {
+        const ModelConfig& c = config_;
+        std::vector<PartSize> parts{{"gate_proj", c.intermediate}, {"up_proj", c.intermediate}};
+        if (c.fused_projections)
+            parts = {{"gate_up_proj", 2 * c.intermediate}};
+        if (!c.traits.gated_mlp)
+            parts = {{"c_fc", c.intermediate}};
+        layer.gate_up = read_linear(prefix, parts, c.hidden, c.mlp_bias);
+        layer.down = read_linear(prefix, {{c.traits.gated_mlp ? "down_proj" : "c_proj", c.hidden}},
+                                 c.intermediate, c.mlp_bias);
+    }
+
+    // Mixtral's names or Qwen's.
+    Experts load_experts(const std::string& layer) {
+        const ModelConfig& c = config_;
+        const bool sparse = source_.find_shape(layer + "block_sparse_moe.gate.weight").has_value();
+        const std::string prefix = layer + (sparse ? "block_sparse_moe." : "mlp.");
+        Experts experts;
+        experts.router = read(prefix + "gate.weight", {c.experts.count, c.hidden});
+        for (std::int64_t i = 0; i < c.experts.count; ++i) {
+            const std::string expert = prefix + "experts." + std::to_string(i) + ".";
+            const std::int64_t width = c.experts.intermediate;
+            experts.gate_up.push_back(read_linear(
+                expert, {{sparse ? "w1" : "gate_proj", width}, {sparse ? "w3" : "up_proj", width}},
+                c.hidden, false));
+            experts.down.push_back(
+                read_linear(expert, {{sparse ? "w2" : "down_proj", c.hidden}}, width, false));
+        }
+        return experts;
+    }
+
+    DecoderLayer load_layer(std::int64_t i) {
+        const std::string prefix = "model.layers." + std::to_string(i) + ".";
+        DecoderLayer layer;
+        load_attention(layer, prefix + "self_attn.");
+        load_norms(layer, prefix);
+        if (config_.has_experts(i))
+            layer.experts = load_experts(prefix);
+        else
+            load_mlp(layer, prefix + "mlp.");
+        layer.window = config_.windows[static_cast<std::size_t>(i)];
+        layer.rope = config_.layer_ropes[static_cast<std::size_t>(i)];
         return layer;
     }
 
@@ -121,7 +202,7 @@ private:
     at::ScalarType dtype_;
     at::Device device_;
     RunControl& control_;
-    std::int64_t done_ = 0;
+    std::int64_t done_ = 0, total_ = 0;
 };
 
 } // namespace

@@ -48,6 +48,7 @@ MergeResult merge_adapter(const std::string& model_name, const std::string& adap
                           RunControl& control) {
     const at::NoGradGuard no_graph;
     const ModelFiles files = open_model_files(model_name);
+    require_trainable(files.config, model_name);
     std::error_code error;
     if (fs::exists(fs::path(output) / "config.json", error))
         throw Error(ErrorCode::usage, "holds a model already; name another folder", output);

@@ -74,7 +74,7 @@ TrainPlan plan_training(const TrainConfig& config, const TrainOptions& options,
     TrainPlan plan;
     plan.formula = formula_text(config.objective);
     const ComputePlace place = choose_place(config);
-    const auto loaded = load_files(config.model);
+    const auto loaded = load_files(config);
     const TrainData data =
         load_train_data(config, *loaded->encoder, options.allow_benchmark_data, control);
     count_data(config, data, plan);

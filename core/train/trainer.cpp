@@ -81,7 +81,7 @@ private:
         place_ = choose_place(config_);
         if (const std::string note = group_.set_device(place_.device); !note.empty())
             reporter_.log("warning", note);
-        loaded_ = load_files(config_.model);
+        loaded_ = load_files(config_);
         for (const std::string& warning : loaded_->warnings)
             reporter_.log("warning", warning);
         data_ =

@@ -1,12 +1,12 @@
 #include "core/train/training_model.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 
 #include "core/base/error.h"
 #include "core/base/message.h"
-#include "core/model/lora.h"
 #include "core/train/counter_random.h"
 
 namespace cuset {
@@ -80,8 +80,8 @@ void TrainingModel::add_adapters(const LoraSettings& settings, std::uint64_t see
     refresh();
 }
 
-void TrainingModel::adopt_adapter(const std::filesystem::path& folder, double dropout) {
-    attach_adapter(*model_, folder, at::kFloat);
+AdapterEffect TrainingModel::adopt_adapter(const std::filesystem::path& folder, double dropout) {
+    const AdapterEffect effect = attach_adapter(*model_, folder, at::kFloat);
     std::vector<std::pair<std::size_t, at::Tensor>> initial;
     for (AdaptedLinear& adapted : linears_) {
         adapted.dropout_share = dropout;
@@ -109,6 +109,7 @@ void TrainingModel::adopt_adapter(const std::filesystem::path& folder, double dr
     for (const auto& [slot, value] : initial)
         parameters_.value(slot).copy_(value);
     refresh();
+    return effect;
 }
 
 std::size_t TrainingModel::trained(at::Tensor& weight) {
@@ -173,20 +174,26 @@ PackedBatch TrainingModel::pack(const std::vector<std::span<const std::int32_t>>
                                 const std::vector<std::uint64_t>& keys) const {
     PackedBatch batch;
     std::vector<std::int64_t> all;
-    std::vector<at::Tensor> cosines, sines;
+    std::array<std::vector<at::Tensor>, std::tuple_size_v<LayerTables>> cosines, sines;
     for (std::size_t i = 0; i < ids.size(); ++i) {
         const auto begin = static_cast<std::int64_t>(all.size());
         all.insert(all.end(), ids[i].begin(), ids[i].end());
         batch.segments.push_back({begin, static_cast<std::int64_t>(all.size()), keys[i]});
-        const RotaryTables tables =
-            model_->rotary_tables(0, static_cast<std::int64_t>(ids[i].size()));
-        cosines.push_back(tables.cosine);
-        sines.push_back(tables.sine);
+        const LayerTables tables =
+            model_->layer_tables(0, static_cast<std::int64_t>(ids[i].size()));
+        for (std::size_t kind = 0; kind < tables.size(); ++kind)
+            if (tables[kind].cosine.defined()) {
+                cosines[kind].push_back(tables[kind].cosine);
+                sines[kind].push_back(tables[kind].sine);
+            }
     }
     batch.ids = at::tensor(at::ArrayRef<std::int64_t>(all), at::TensorOptions().dtype(at::kLong))
                     .to(model_->device());
-    batch.tables = {cosines.size() == 1 ? cosines[0] : at::cat(cosines),
-                    sines.size() == 1 ? sines[0] : at::cat(sines)};
+    for (std::size_t kind = 0; kind < cosines.size(); ++kind)
+        if (!cosines[kind].empty())
+            batch.tables[kind] = {cosines[kind].size() == 1 ? cosines[kind][0]
+                                                            : at::cat(cosines[kind]),
+                                  sines[kind].size() == 1 ? sines[kind][0] : at::cat(sines[kind])};
     return batch;
 }
 
@@ -205,7 +212,7 @@ at::Tensor TrainingModel::attend(std::size_t layer, const at::Tensor& normed,
                       norm_forward(qk.narrow(1, c.heads, c.kv_heads), l.k_norm, c.norm_epsilon)},
                      1);
     }
-    at::Tensor rotated = rotate_forward(qk, batch.tables);
+    at::Tensor rotated = rotate_forward(qk, batch.tables_of(l));
     rotated.narrow(1, 0, c.heads).mul_(1.0 / std::sqrt(static_cast<double>(d)));
     const at::Tensor v =
         all.narrow(-1, c.query_size() + c.kv_size(), c.kv_size()).view({rows, -1, d});
@@ -277,7 +284,7 @@ at::Tensor TrainingModel::attend_backward(std::size_t layer, const at::Tensor& d
     }
     all.narrow(1, 0, c.heads).mul_(1.0 / std::sqrt(static_cast<double>(d)));
     at::Tensor qk = all.narrow(1, 0, c.heads + c.kv_heads);
-    at::Tensor turned = rotate_backward(qk, batch.tables);
+    at::Tensor turned = rotate_backward(qk, batch.tables_of(l));
     if (l.q_norm.defined()) {
         const at::Tensor raw = tape.qkv.view({rows, -1, d});
         const NormGradients& norms = norm_gradients_[layer];

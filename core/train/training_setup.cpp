@@ -6,6 +6,7 @@
 #include "core/base/message.h"
 #include "core/base/sha256.h"
 #include "core/model/device_info.h"
+#include "core/model/lora.h"
 #include "core/model/memory_estimate.h"
 #include "core/model/weight_loader.h"
 #include "core/model/weight_source.h"
@@ -17,10 +18,39 @@ std::unique_ptr<WeightSource> weights_of(const ModelFiles& files) {
     return files.gguf ? open_weights(*files.gguf, files.config) : open_weights(*files.folder);
 }
 
+[[noreturn]] void refuse_adapter(const TrainConfig& config, const std::string& what) {
+    throw Error(ErrorCode::unsupported,
+                "training cannot go on from an adapter with " + what
+                    + "; merge it into its model first (cuset merge) and train a new one",
+                config.adapter);
+}
+
+void require_trainable_adapter(const TrainConfig& config) {
+    if (config.adapter.empty())
+        return;
+    const LoraConfig adapter = read_lora_config(config.adapter);
+    if (adapter.dora)
+        refuse_adapter(config, "DoRA (use_dora)");
+    if (!adapter.modules_to_save.empty())
+        refuse_adapter(config, "modules_to_save");
+}
+
 } // namespace
 
-std::unique_ptr<LoadedFiles> load_files(const std::string& model) {
+void require_trainable(const ModelConfig& config, const std::string& model) {
+    if (!config.is_llama_kind())
+        throw Error(ErrorCode::unsupported,
+                    "models of the family " + std::string(model_family_name(config.family))
+                        + " are scored here, but not trained or merged; train and merge it with "
+                          "PEFT, and score the result here",
+                    model);
+}
+
+std::unique_ptr<LoadedFiles> load_files(const TrainConfig& config) {
+    const std::string& model = config.model;
     ModelFiles files = open_model_files(model);
+    require_trainable(files.config, model);
+    require_trainable_adapter(config);
     LoadedTokenizer tokenizer = load_tokenizer(files);
     auto loaded = std::unique_ptr<LoadedFiles>(new LoadedFiles{
         std::move(files), std::move(tokenizer.tokenizer), {}, tokenizer.sha256, nullptr, {}});
@@ -61,9 +91,10 @@ TrainingModel make_training_model(const TrainConfig& config, const ModelFiles& f
     TrainingModel model(load_weights(files, place, control), config.gradient_checkpointing);
     if (config.method == TrainMethod::full)
         model.train_all_weights();
-    else if (!config.adapter.empty())
-        model.adopt_adapter(config.adapter, config.lora.dropout);
-    else
+    else if (!config.adapter.empty()) {
+        if (model.adopt_adapter(config.adapter, config.lora.dropout).changes_weights)
+            refuse_adapter(config, "changes of embedding or head");
+    } else
         model.add_adapters(config.lora, config.seed);
     return model;
 }
@@ -79,12 +110,17 @@ std::int64_t trainable_parameters(const TrainConfig& config, const ModelConfig& 
     const auto add = [&](const char* name, std::int64_t in, std::int64_t out) {
         sides += wanted(name) ? in + out : 0;
     };
-    add("q_proj", m.hidden, m.query_size());
-    add("k_proj", m.hidden, m.kv_size());
-    add("v_proj", m.hidden, m.kv_size());
+    if (m.fused_projections) {
+        add("qkv_proj", m.hidden, m.query_size() + 2 * m.kv_size());
+        add("gate_up_proj", m.hidden, 2 * m.intermediate);
+    } else {
+        add("q_proj", m.hidden, m.query_size());
+        add("k_proj", m.hidden, m.kv_size());
+        add("v_proj", m.hidden, m.kv_size());
+        add("gate_proj", m.hidden, m.intermediate);
+        add("up_proj", m.hidden, m.intermediate);
+    }
     add("o_proj", m.query_size(), m.hidden);
-    add("gate_proj", m.hidden, m.intermediate);
-    add("up_proj", m.hidden, m.intermediate);
     add("down_proj", m.intermediate, m.hidden);
     return sides * config.lora.rank * m.layers;
 }
@@ -101,7 +137,8 @@ TrainingMemory estimate_training(const TrainConfig& config, const ModelConfig& m
     // Values, gradients and two moments in float32; float32 weights are their own values.
     memory.optimizer = static_cast<std::uint64_t>(trained * (full && element == 4 ? 12 : 16));
     const std::int64_t kept = 3 * m.hidden + 2 * m.query_size() + 2 * m.kv_size()
-        + 2 * m.intermediate + (m.qk_norm ? m.query_size() + 2 * m.kv_size() : 0);
+        + 2 * m.intermediate
+        + (m.qk_norm != QueryKeyNorm::none ? m.query_size() + 2 * m.kv_size() : 0);
     const std::int64_t working =
         longest * (6 * m.hidden + 3 * m.query_size() + 6 * m.intermediate) * element
         + 3 * m.heads * attention_block * longest * element;

@@ -21,8 +21,12 @@ struct LoadedFiles {
     std::unique_ptr<PromptEncoder> encoder;
     std::vector<std::string> warnings;
 };
-// Config, tokenizer and template; no weights.
-std::unique_ptr<LoadedFiles> load_files(const std::string& model);
+// Throws Error(unsupported) for a family that the backward pass is not written for, by name.
+void require_trainable(const ModelConfig& config, const std::string& model);
+
+// Config, tokenizer and template; no weights. Throws Error(unsupported) for what cannot be trained,
+// by name: a family, or an adapter that is more than low-rank branches.
+std::unique_ptr<LoadedFiles> load_files(const TrainConfig& config);
 
 struct ComputePlace {
     at::Device device = at::kCPU;

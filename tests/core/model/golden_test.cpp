@@ -1,8 +1,8 @@
-// Every fixture model against transformers in float32: ids, spans, log-probabilities, entropies,
-// ranks, top 5. Tolerance 1e-4 on log-probability and entropy: float32 sums in another order. A
-// rank may differ by no more than the number of other tokens whose logit lies within 1e-5 of the
-// target's, as our own row of logits shows; a top id only where such a tie is in the golden's
-// top 5.
+// Every fixture model, and those that llama.cpp's converter made GGUF files of, against
+// transformers in float32: ids, spans, log-probabilities, entropies, ranks, top 5. Tolerance 1e-4
+// on log-probability and entropy: float32 sums in another order. A rank may differ by no more than
+// the number of other tokens whose logit lies within 1e-5 of the target's, as our own row of logits
+// shows; a top id only where such a tie is in the golden's top 5.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -101,21 +101,26 @@ void expect_scores(const TokenScores& scores, const json& golden,
     }
 }
 
-class Golden : public testing::TestWithParam<std::string> { };
-
-TEST_P(Golden, Float32EqualsTransformers) {
-    InferenceSession session = open(GetParam(), "float32");
+// The checkpoint at `file` below the folder of models scores as golden.json of the model `name`.
+void expect_equal_to_transformers(const std::string& file, const std::string& name) {
+    InferenceSession session = open(file, "float32");
     RunControl control;
-    for (const json& golden : test::read_json(test::model_path(GetParam()) / "golden.json")) {
+    for (const json& golden : test::read_json(test::model_path(name) / "golden.json")) {
         const ScoredSample scored = session.score(make_sample(golden), plain_options(), control);
         EXPECT_EQ(scored.encoding.ids, golden["ids"].get<std::vector<std::int32_t>>());
         EXPECT_EQ(scored.encoding.response_begin, golden["prompt_tokens"].get<int>());
         expect_spans(scored, golden);
         expect_scores(scored.scores, golden,
-                      test::response_logits(test::model_path(GetParam()).string(),
-                                            scored.encoding.ids, scored.encoding.response_begin));
+                      test::response_logits(test::model_path(file).string(), scored.encoding.ids,
+                                            scored.encoding.response_begin));
         EXPECT_EQ(scored.labels.size(), scored.scores.rank.size());
     }
+}
+
+class Golden : public testing::TestWithParam<std::string> { };
+
+TEST_P(Golden, Float32EqualsTransformers) {
+    expect_equal_to_transformers(GetParam(), GetParam());
 }
 
 TEST_P(Golden, BFloat16IsClose) {
@@ -144,14 +149,31 @@ TEST_P(Golden, Float16RunsThroughTheGeneralLayers) {
         EXPECT_NEAR(scored.scores.log_prob[t], golden["logprob"][t].get<double>(), 0.15);
 }
 
+std::string test_name(const testing::TestParamInfo<std::string>& model) {
+    std::string name = model.param;
+    std::replace(name.begin(), name.end(), '-', '_');
+    return name;
+}
+
 INSTANTIATE_TEST_SUITE_P(Models, Golden,
-                         testing::Values("llama", "llama3-rope", "llama-linear-rope", "qwen2",
-                                         "qwen2-yarn", "qwen3", "mistral-window"),
-                         [](const auto& model) {
-                             std::string name = model.param;
-                             std::replace(name.begin(), name.end(), '-', '_');
-                             return name;
-                         });
+                         testing::Values("llama", "llama3-rope", "llama-linear-rope",
+                                         "llama-dynamic-rope", "qwen2", "qwen2-yarn", "qwen3",
+                                         "mistral-window", "phi3", "phi3-longrope", "granite",
+                                         "olmo2", "smollm3", "starcoder2", "gemma2", "gemma3",
+                                         "qwen3-moe", "mixtral", "fp8-block", "fp8-row",
+                                         "fp8-tensor"),
+                         test_name);
+
+class GoldenGguf : public testing::TestWithParam<std::string> { };
+
+TEST_P(GoldenGguf, Float32EqualsTransformers) {
+    expect_equal_to_transformers("gguf/" + GetParam() + ".gguf", GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, GoldenGguf,
+                         testing::Values("phi3", "phi3-longrope", "granite", "olmo2", "smollm3",
+                                         "starcoder2", "gemma2", "gemma3", "qwen3-moe", "mixtral"),
+                         test_name);
 
 } // namespace
 } // namespace cuset
