@@ -4,6 +4,7 @@
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/io/model_folder.h"
+#include "core/model/float8_weights.h"
 #include "core/model/model_support.h"
 #include "core/model/weight_source.h"
 
@@ -36,8 +37,10 @@ class FolderWeights : public WeightSource {
 public:
     explicit FolderWeights(const ModelFolder& folder)
         : folder_(folder)
-        , names_(folder.tensor_names()) {
+        , names_(folder.tensor_names())
+        , float8_block_(float8_block_size(folder)) {
         refuse_quantized_tensors(names_, subject());
+        check_scaled_weights(folder, names_);
     }
 
     std::optional<std::vector<std::int64_t>> find_shape(const std::string& name) const override {
@@ -47,13 +50,18 @@ public:
 
     void read(const std::string& name, at::Tensor& out) const override {
         const TensorView& view = folder_.require_tensor(name);
+        if (is_float8(view.dtype)) {
+            read_float8(folder_, name, float8_block_, out);
+            drop_pages(view.bytes);
+            return;
+        }
         const auto type = floating_type(view.dtype);
         if (!type)
-            throw Error(
-                ErrorCode::unsupported,
-                "stored as " + std::string(dtype_name(view.dtype))
-                    + ", needed F32, F16 or BF16; use the unquantised model or a GGUF version",
-                printable(name));
+            throw Error(ErrorCode::unsupported,
+                        "stored as " + std::string(dtype_name(view.dtype))
+                            + ", needed F32, F16, BF16 or scaled FP8; use the unquantised model or "
+                              "a GGUF version",
+                        printable(name));
         // from_blob takes no const pointer; the copy only reads.
         void* bytes = const_cast<std::byte*>(view.bytes.data());
         out.copy_(at::from_blob(bytes, out.sizes(), at::TensorOptions().dtype(*type)));
@@ -85,6 +93,7 @@ public:
 private:
     const ModelFolder& folder_;
     std::vector<std::string> names_;
+    std::vector<std::int64_t> float8_block_; // of quantization_config, or empty
 };
 
 } // namespace

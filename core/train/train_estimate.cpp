@@ -83,7 +83,7 @@ double flop(const TrainConfig& config, const TrainEstimate& e) {
 
 TrainEstimate estimate_run(const TrainConfig& config, bool allow_benchmark, RunControl& control) {
     TrainEstimate estimate;
-    const auto loaded = load_files(config.model);
+    const auto loaded = load_files(config);
     const ModelConfig& model = loaded->files.config;
     const TrainData data = load_train_data(config, *loaded->encoder, allow_benchmark, control);
     count(config, data, estimate);
