@@ -41,6 +41,7 @@ int main(int argc, char** argv) {
     program.require_subcommand(1);
     program.get_formatter()->column_width(38);
     cuset::cli::add_model_commands(program);
+    cuset::cli::add_verify_command(program);
     cuset::cli::add_regions_command(program);
     cuset::cli::add_score_commands(program);
     cuset::cli::add_analysis_commands(program);

@@ -8,6 +8,7 @@
 namespace cuset::cli {
 
 void add_model_commands(CLI::App& program); // info, models, tokenize, template, doctor
+void add_verify_command(CLI::App& program); // verify
 void add_regions_command(CLI::App& program); // regions
 void add_score_commands(CLI::App& program); // score, generate
 void add_analysis_commands(CLI::App& program); // analyze, compare

@@ -211,6 +211,29 @@ class MainJob(Process):
         self.assertEqual(json.loads(run("models", "--json", env=empty).stdout), [])
         self.assertTrue(all("name" in finding for finding in json.loads(run("doctor", "--json").stdout)))
 
+    def test_verify(self):
+        model = self.copy_model(DATA / "models" / "smollm3")
+        result = run("verify", model, "--json")
+        self.assertEqual(result.returncode, OK, result.stderr.decode())
+        found = json.loads(result.stdout)
+        self.assertEqual((found["verdict"], found["equal_texts"]), ("proven", 3))
+        self.assertEqual([d["dtype"] for d in found["dtypes"]], ["float32", "bfloat16"])
+        self.assertLess(found["dtypes"][0]["largest"], 1e-4)
+        people = run("verify", model, "--dtype", "float32")
+        self.assertEqual(people.returncode, OK)
+        self.assertIn(b"proven: largest difference", people.stdout)
+        reference = json.loads((model / "cuset-reference.json").read_text())
+        reference["samples"][0]["log_probs"][3] -= 1
+        wrong = self.file("wrong.json", json.dumps(reference))
+        failed = run("verify", model, "--reference", wrong, "--dtype", "float32", "--json")
+        self.assertEqual(failed.returncode, FAILURE)
+        self.assertEqual(json.loads(failed.stdout)["verdict"], "failed")
+        (model / "cuset-reference.json").unlink()
+        unproven = run("verify", model)
+        self.assertEqual(unproven.returncode, FAILURE)
+        self.assertIn(b"unproven", unproven.stdout)
+        self.assert_refused(run("verify", model, "--reference", self.file("no.json", "{}")), BAD_INPUT, "no reference")
+
     def test_generate(self):
         result = run("generate", MODEL, "--prompt", "__global__ void", "--template", "none", "--max-tokens", 5, "--json",
                      "--dtype", "float32")
