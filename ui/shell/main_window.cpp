@@ -126,6 +126,7 @@ void MainWindow::connectState() {
                            QFileInfo::exists(name) ? QFileInfo(name).absoluteFilePath() : name);
         rebuildRecentMenus();
     });
+    connect(model_->proof(), &ProofBadge::verifyRequested, this, &MainWindow::verify);
     connect(scoring_, &ScoringController::message, messages_, &MessageBar::show);
     connect(scoring_, &ScoringController::progress, this, &MainWindow::showProgress);
     connect(scoring_, &ScoringController::started, this, &MainWindow::updateActions);
@@ -158,6 +159,11 @@ void MainWindow::score() {
     scoring_->start(documents_->modelPath(), model_->options());
 }
 
+void MainWindow::verify() {
+    if (verifyAction_->isEnabled())
+        scoring_->verify(documents_->modelPath(), model_->options().session);
+}
+
 void MainWindow::afterSamplesReset() {
     if (workspace_.sampleCount() == 0)
         selection_.setSample(-1);
@@ -177,6 +183,9 @@ void MainWindow::updateActions() {
     const bool canScore = workspace_.dataset() && !workspace_.dataset()->samples.empty()
         && !documents_->modelPath().isEmpty() && !documents_->isBusy() && !scoring;
     scoreAction_->setEnabled(canScore);
+    const bool canVerify = !documents_->modelPath().isEmpty() && !documents_->isBusy() && !scoring;
+    verifyAction_->setEnabled(canVerify);
+    model_->proof()->setCanVerify(canVerify);
     scoreAction_->setToolTip(canScore ? tr("Score all samples with the open model (F5)")
                                       : tr("Score: open samples and a model first (F5)"));
     stopAction_->setEnabled(scoring);

@@ -45,6 +45,7 @@ public:
     // Asks for the fields of data files; `reason` says why, or is "".
     ImportDialog* importData(const QStringList& paths, const QString& reason);
     void score();
+    void verify();
     // Names of docks, colour modes and kinds that `showView` knows.
     static QStringList viewNames();
     // Puts a panel, a colour mode or an appearance forward, or picks a kind out; false if there is
@@ -188,6 +189,7 @@ private:
     QAction* openSamplesAction_ = nullptr;
     QAction* openModelAction_ = nullptr;
     QAction* scoreAction_ = nullptr;
+    QAction* verifyAction_ = nullptr;
     QAction* stopAction_ = nullptr;
     QAction* paletteAction_ = nullptr;
     QAction* nextLowAction_ = nullptr;

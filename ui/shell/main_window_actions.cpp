@@ -134,6 +134,9 @@ void MainWindow::buildModelMenu() {
     connect(recentModels_, &QMenu::aboutToShow, this, &MainWindow::fillModelMenu);
     menu->addSeparator();
     scoreAction_ = addAction(menu, tr("&Score"), QStringLiteral("F5"), [this] { score(); });
+    verifyAction_ = addAction(menu, tr("&Verify against its reference"), {}, [this] { verify(); });
+    verifyAction_->setToolTip(
+        tr("Compare the model's log-probabilities with cuset-reference.json beside it"));
     stopAction_ = addAction(menu, tr("S&top"), QStringLiteral("Esc"), [this] { scoring_->stop(); });
     stopAction_->setToolTip(tr("Stop; what is scored is kept (Esc)"));
 }

@@ -51,6 +51,7 @@ void ModelPanel::build() {
         return l;
     };
     model_ = label(tr("Model"));
+    proof_ = new ProofBadge(workspace_, this);
     memory_ = label(tr("Memory"));
     provenance_ = label(tr("Where the scores come from"));
     device_ = new QComboBox(this);
@@ -95,6 +96,7 @@ void ModelPanel::build() {
     column->setContentsMargins(gap, gap, gap, gap);
     column->setSpacing(gap);
     column->addWidget(model_);
+    column->addWidget(proof_);
     column->addWidget(memory_);
     column->addLayout(form);
     column->addWidget(provenance_);

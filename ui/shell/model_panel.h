@@ -8,6 +8,7 @@
 #include <QWidget>
 
 #include "ui/async/job_runner.h"
+#include "ui/shell/proof_badge.h"
 #include "ui/shell/scoring_controller.h"
 #include "ui/shell/settings.h"
 #include "ui/state/workspace.h"
@@ -22,6 +23,7 @@ public:
     ScoringOptions options() const;
     void load(const Settings& settings);
     void store(Settings& settings) const;
+    ProofBadge* proof() const { return proof_; }
 
 signals:
     void optionsChanged();
@@ -36,6 +38,7 @@ private:
     Workspace* workspace_;
     JobRunner* pool_;
     QLabel* model_ = nullptr;
+    ProofBadge* proof_ = nullptr;
     QLabel* memory_ = nullptr;
     QLabel* provenance_ = nullptr;
     QComboBox* device_ = nullptr;

@@ -19,6 +19,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 const QString channel = QStringLiteral("score");
+const QString verifyChannel = QStringLiteral("verify");
 constexpr std::chrono::milliseconds partialInterval{400};
 constexpr int partialCostFactor = 20; // a snapshot may take a twentieth of the time
 
@@ -106,7 +107,7 @@ ScoringController::ScoringController(Workspace* workspace, QObject* parent)
 ScoringController::~ScoringController() = default;
 
 bool ScoringController::isRunning() const {
-    return lane_.isRunning(channel);
+    return lane_.isRunning(channel) || lane_.isRunning(verifyChannel);
 }
 
 QString ScoringController::freeScorePath(const QString& wanted, const ScoreSet& scores) {
@@ -136,19 +137,88 @@ QString ScoringController::freeScorePath(const QString& wanted, const ScoreSet& 
     }
 }
 
+namespace {
+
+// What the model's own reference says of the session. A reference that cannot be read is no reason
+// not to score: the reason is shown instead.
+Verification verifyWithOwnReference(InferenceSession& session, RunControl& control) {
+    Verification result;
+    try {
+        if (const auto path = find_reference(session.info().path))
+            return verify_session(session, read_reference(*path), control);
+        result.reason = "the model has no reference (cuset-reference.json beside it); "
+                        "packaging/make_reference.py makes one with transformers";
+    } catch (const Error& error) {
+        result.reason = error.what();
+    }
+    return result;
+}
+
+} // namespace
+
+InferenceSession& ScoringController::load(Session& holder, const std::string& model,
+                                          const SessionOptions& options,
+                                          const OnVerified& onVerified, RunControl& control) {
+    if (!holder.session || holder.model != model || !sameSession(holder.options, options)) {
+        holder.session.reset(); // two models at once might not fit
+        {
+            const LoadingMark mark(holder.loading);
+            holder.session = std::make_unique<InferenceSession>(model, options, control);
+        }
+        holder.model = model;
+        holder.options = options;
+        // An adapter's numbers are not the model's.
+        if (options.adapter.empty() && find_reference(holder.session->info().path))
+            onVerified(verifyWithOwnReference(*holder.session, control));
+    }
+    return *holder.session;
+}
+
+ScoringController::OnVerified ScoringController::verifiedHandler(const QString& modelPath) {
+    return [this, modelPath](const Verification& verification) {
+        QMetaObject::invokeMethod(
+            this,
+            [this, modelPath, verification] {
+                if (modelPath == runningModel_)
+                    workspace_->setVerification(verification);
+            },
+            Qt::QueuedConnection);
+    };
+}
+
+void ScoringController::verify(const QString& modelPath, const SessionOptions& options) {
+    if (modelPath.isEmpty() || isRunning())
+        return;
+    runningModel_ = modelPath;
+    using Verified = std::pair<ModelInfo, Verification>;
+    lane_.start(
+        verifyChannel,
+        [holder = session_, model = QFile::encodeName(modelPath).toStdString(),
+         options](RunControl& control) -> Verified {
+            InferenceSession& session = load(
+                *holder, model, options, [](const auto&) {}, control);
+            return {session.info(), verifyWithOwnReference(session, control)};
+        },
+        [this](JobOutcome<Verified> outcome) {
+            if (const auto* error = std::get_if<1>(&outcome)) {
+                emit message(MessageKind::Error, QString::fromUtf8(error->what()));
+            } else if (const auto* verified = std::get_if<0>(&outcome)) {
+                workspace_->setModel(verified->first);
+                workspace_->setVerification(verified->second);
+            }
+            emit finished();
+        },
+        [this](const Progress& state) { showProgress(state); });
+    emit progress(-1, tr("Verifying the model"));
+    emit started();
+}
+
 ScoringController::Result
 ScoringController::work(Session& holder, const std::string& model, const ScoringOptions& options,
                         const Dataset& dataset, const QString& path,
                         const std::function<void(std::shared_ptr<const ScoreSet>)>& onPartial,
-                        RunControl& control) {
-    if (!holder.session || holder.model != model || !sameSession(holder.options, options.session)) {
-        holder.session.reset(); // two models at once might not fit
-        const LoadingMark mark(holder.loading);
-        holder.session = std::make_unique<InferenceSession>(model, options.session, control);
-        holder.model = model;
-        holder.options = options.session;
-    }
-    InferenceSession& session = *holder.session;
+                        const OnVerified& onVerified, RunControl& control) {
+    InferenceSession& session = load(holder, model, options.session, onVerified, control);
     PartialScores partial(session, options, onPartial);
     Result result;
     result.run = score_samples(
@@ -185,11 +255,12 @@ void ScoringController::start(const QString& modelPath, const ScoringOptions& op
             Qt::QueuedConnection);
     };
     sinceScoring_.invalidate();
+    runningModel_ = modelPath;
     job_ = lane_.start(
         channel,
         [holder = session_, model = QFile::encodeName(modelPath).toStdString(), options, dataset,
-         path, onPartial](RunControl& control) {
-            return work(*holder, model, options, *dataset, path, onPartial, control);
+         path, onPartial, onVerified = verifiedHandler(modelPath)](RunControl& control) {
+            return work(*holder, model, options, *dataset, path, onPartial, onVerified, control);
         },
         [this](JobOutcome<Result> outcome) { done(std::move(outcome)); },
         [this](const Progress& state) { showProgress(state); });
@@ -205,6 +276,7 @@ bool ScoringController::finish(int milliseconds) {
 
 void ScoringController::stop() {
     lane_.cancel(channel);
+    lane_.cancel(verifyChannel);
     if (isRunning())
         emit progress(-1, tr("Stopping"));
 }

@@ -2,6 +2,7 @@
 // session. A stop keeps what is done; results are saved before they are shown as done.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include <QElapsedTimer>
@@ -9,6 +10,7 @@
 #include <QString>
 
 #include "core/model/inference_session.h"
+#include "core/model/verification.h"
 #include "ui/async/job_runner.h"
 #include "ui/shell/message_bar.h"
 #include "ui/state/workspace.h"
@@ -28,6 +30,8 @@ public:
 
     // Scores every sample of the open data with that model.
     void start(const QString& modelPath, const ScoringOptions& options);
+    // Compares that model with its reference; loads it if it is not loaded.
+    void verify(const QString& modelPath, const SessionOptions& options);
     void stop();
     bool isRunning() const;
     // Asks the work to stop and waits for it. False if it is still loading a model after that time:
@@ -50,10 +54,16 @@ signals:
 private:
     struct Session;
     struct Result;
+    using OnVerified = std::function<void(const Verification&)>;
+    // The loaded session. One that is loaded anew is compared with its reference if it has one.
+    static InferenceSession& load(Session& holder, const std::string& model,
+                                  const SessionOptions& options, const OnVerified& onVerified,
+                                  RunControl& control);
+    OnVerified verifiedHandler(const QString& modelPath);
     static Result work(Session& session, const std::string& model, const ScoringOptions& options,
                        const Dataset& dataset, const QString& path,
                        const std::function<void(std::shared_ptr<const ScoreSet>)>& onPartial,
-                       RunControl& control);
+                       const OnVerified& onVerified, RunControl& control);
     void showProgress(const Progress& state);
     void done(JobOutcome<Result> outcome);
     void report(const Result& result);
@@ -62,6 +72,7 @@ private:
     Workspace* workspace_;
     std::shared_ptr<Session> session_; // touched in the lane only
     QElapsedTimer sinceScoring_;
+    QString runningModel_; // that the newest job loads
     quint64 job_ = 0;
     ErrorCode lastError_ = ErrorCode::failure;
     bool failed_ = false;

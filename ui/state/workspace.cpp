@@ -98,8 +98,17 @@ bool Workspace::isPrepared(const std::string& id) const {
 }
 
 void Workspace::setModel(std::optional<ModelInfo> model) {
+    const bool same = model && model_ && model->path == model_->path
+        && model->model_sha256 == model_->model_sha256;
     model_ = std::move(model);
+    if (!same)
+        verification_.reset();
     emit modelChanged();
+}
+
+void Workspace::setVerification(std::optional<Verification> verification) {
+    verification_ = std::move(verification);
+    emit verificationChanged();
 }
 
 int Workspace::scoredCount() const {

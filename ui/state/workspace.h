@@ -17,6 +17,7 @@
 #include "core/data/sample.h"
 #include "core/data/score_set.h"
 #include "core/model/inference_session.h"
+#include "core/model/verification.h"
 
 namespace cuset {
 
@@ -40,7 +41,9 @@ public:
     void relabel();
     // True if the data gave token ids and CUDA flags of its own for the sample.
     bool isPrepared(const std::string& id) const;
+    // Another model's verification is dropped.
     void setModel(std::optional<ModelInfo> model);
+    void setVerification(std::optional<Verification> verification);
 
     int sampleCount() const { return static_cast<int>(rows_.size()); }
     int scoredCount() const;
@@ -55,6 +58,8 @@ public:
     const QStringList& datasetPaths() const { return datasetPaths_; }
     const QString& scoresPath() const { return scoresPath_; }
     const std::optional<ModelInfo>& model() const { return model_; }
+    // Of the open model, once it was compared with a reference.
+    const std::optional<Verification>& verification() const { return verification_; }
     // A short name of what is shown, for the title: the data's file, else the score file.
     QString title() const;
 
@@ -62,6 +67,7 @@ signals:
     void samplesReset(); // rows are other rows
     void scoresChanged(); // the rows stand, their scores are others
     void modelChanged();
+    void verificationChanged();
 
 private:
     struct Row {
@@ -80,6 +86,7 @@ private:
     QStringList datasetPaths_;
     QString scoresPath_;
     std::optional<ModelInfo> model_;
+    std::optional<Verification> verification_;
     std::vector<Row> rows_;
     std::vector<int> rowOfScored_;
 };
