@@ -20,7 +20,7 @@ namespace cuset {
 
 // Where the scores came from. Two sets are comparable token by token only if these agree.
 struct ScoreProvenance {
-    std::string created_by;
+    std::string created_by; // program and library with their versions
     std::string model;
     std::string model_sha256;
     std::string tokenizer_sha256;

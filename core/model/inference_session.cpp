@@ -237,7 +237,7 @@ std::vector<GeneratedToken> InferenceSession::generate(
 
 ScoreProvenance InferenceSession::provenance(const ScoreOptions& options) const {
     ScoreProvenance p;
-    p.created_by = "CuSeT Studio";
+    p.created_by = "CuSeT Studio " CUSET_VERSION ", LibTorch " + torch_version();
     p.model = impl_->info.path;
     p.model_sha256 = impl_->info.model_sha256;
     p.tokenizer_sha256 = impl_->info.tokenizer_sha256;
