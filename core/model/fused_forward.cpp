@@ -4,6 +4,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include "core/model/cpu_elements.h"
 #include "core/model/cpu_kernels.h"
 
 namespace cuset {
@@ -12,26 +13,10 @@ namespace {
 constexpr std::int64_t query_block = 256; // rows of attention at a time
 constexpr std::int64_t mlp_block = 1024; // rows of the MLP at a time: bounds its buffers
 
-// f(T*) with the element type of the kernels for a tensor's type.
-template <class F> void with_element(at::ScalarType dtype, F f) {
-    if (dtype == at::kFloat)
-        f(float{});
-    else
-        f(std::uint16_t{});
-}
-
-template <class T> T* data(const at::Tensor& t) {
-    return static_cast<T*>(t.data_ptr());
-}
-
-template <class T> const T* data_or_null(const at::Tensor& t) {
-    return t.defined() ? static_cast<const T*>(t.data_ptr()) : nullptr;
-}
-
-// Rows for one thread so that each has some 32k elements to work on.
-std::int64_t grain(std::int64_t row_elements) {
-    return std::max<std::int64_t>(1, 32768 / std::max<std::int64_t>(1, row_elements));
-}
+using cpu::data;
+using cpu::data_or_null;
+using cpu::grain;
+using cpu::with_element;
 
 void norm_rows(const at::Tensor& x, const at::Tensor& gain, at::Tensor& out, double epsilon) {
     const std::int64_t n = x.size(1);

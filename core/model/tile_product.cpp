@@ -1,0 +1,430 @@
+#include "core/model/tile_product.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <sys/mman.h>
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define CUSET_HAS_TILES 1
+#include <cpuid.h>
+#include <immintrin.h>
+// GCC's own headers of intrinsics start from undefined vectors.
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#include <sys/syscall.h>
+#include <unistd.h>
+#define CUSET_TILES                                                                                \
+    __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,amx-tile,amx-bf16")))
+#define CUSET_TILES_INLINE CUSET_TILES inline __attribute__((always_inline))
+#endif
+
+namespace cuset::cpu {
+
+TileStorage::~TileStorage() {
+    std::free(data_);
+}
+
+std::uint16_t* TileStorage::reserve(std::int64_t elements) {
+    if (elements > capacity_) {
+        std::free(data_);
+        capacity_ = 0;
+        // Huge pages: a product walks through all of it, a kilobyte here and one there.
+        constexpr std::size_t page = std::size_t{2} << 20;
+        const std::size_t bytes = (static_cast<std::size_t>(elements) * 2 + page - 1) / page * page;
+        data_ = std::aligned_alloc(page, bytes);
+        if (!data_)
+            throw std::bad_alloc();
+#ifdef MADV_HUGEPAGE
+        madvise(data_, bytes, MADV_HUGEPAGE); // slower without, no more
+#endif
+        capacity_ = elements;
+    }
+    return static_cast<std::uint16_t*>(data_);
+}
+
+namespace {
+
+constexpr std::int64_t side = 32; // rows, columns and depth of a block: two tiles of 16
+constexpr std::int64_t tile_elements = 512; // 16 rows of 64 bytes
+constexpr std::int64_t most_depth = 768; // of a pass over the depth in float32
+constexpr std::int64_t cached_elements = 3 << 17; // 768 KiB of the second-level cache
+
+std::int64_t blocks(std::int64_t n) {
+    return (n + side - 1) / side;
+}
+
+} // namespace
+
+TileProduct::TileProduct(std::span<const ProductTerm> terms, const ProductTarget& target,
+                         TileStorage& storage)
+    : terms_(terms.begin(), terms.end())
+    , target_(target)
+    , rows_(terms.front().left.rows)
+    , columns_(terms.front().right.columns)
+    , row_blocks_(blocks(rows_))
+    , column_blocks_(blocks(columns_))
+    , splits_(terms.front().left.type == Element::float32 ? 3 : 1) {
+    for (const ProductTerm& term : terms_) {
+        assert(term.left.rows == rows_ && term.right.columns == columns_);
+        assert(term.left.columns == term.right.rows && term.left.type == term.right.type);
+        depth_blocks_ += blocks(term.left.columns);
+    }
+    packs_left_ = row_blocks_ <= column_blocks_;
+    // Passes over the depth need a target that adds up without rounding away: float32.
+    pass_ = target_.type == Element::float32
+        ? std::min(depth_blocks_, most_depth / side * 3 / splits_)
+        : depth_blocks_;
+    group_ = std::clamp<std::int64_t>(cached_elements / (pass_ * step_elements()), 1,
+                                      std::clamp<std::int64_t>(streamed_blocks() / 8, 1, 4));
+    packed_ = storage.reserve(pack_units() * depth_blocks_ * step_elements());
+}
+
+#ifdef CUSET_HAS_TILES
+
+namespace {
+
+// Linux keeps the tiles' state for a process only when it is asked to.
+bool ask_for_tiles() {
+    constexpr long request_permission = 0x1023, tile_data = 18;
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d))
+        return false;
+    const bool amx = (d >> 22 & 1u) && (d >> 24 & 1u), avx512 = (b >> 16 & 1u) && (b >> 30 & 1u);
+    if (!amx || !avx512 || !__get_cpuid_count(7, 1, &a, &b, &c, &d) || !(a >> 5 & 1u))
+        return false;
+    return syscall(SYS_arch_prctl, request_permission, tile_data) == 0;
+}
+
+struct TileConfiguration {
+    std::uint8_t palette = 1, start_row = 0;
+    std::array<std::uint8_t, 14> reserved{};
+    std::array<std::uint16_t, 16> row_bytes{};
+    std::array<std::uint8_t, 16> rows{};
+};
+
+struct Tile {
+    __m512i row[16]; // of sixteen pairs of bfloat16
+};
+struct Splits {
+    __m512i part[3];
+};
+template <int splits> struct Tiles { Tile part[splits]; };
+
+CUSET_TILES_INLINE __m512 widen_low(__m512i pairs) {
+    return _mm512_castsi512_ps(
+        _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm512_castsi512_si256(pairs)), 16));
+}
+
+CUSET_TILES_INLINE __m512 widen_high(__m512i pairs) {
+    return _mm512_castsi512_ps(
+        _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(pairs, 1)), 16));
+}
+
+CUSET_TILES_INLINE __m512i narrow(__m512 low, __m512 high) {
+    return __builtin_bit_cast(__m512i, _mm512_cvtne2ps_pbh(high, low));
+}
+
+// Sixteen floats of each of two vectors -> one row of 32 bfloat16 for each split.
+CUSET_TILES_INLINE void split(__m512 low, __m512 high, Splits& out) {
+    for (int s = 0; s < 3; ++s) {
+        out.part[s] = narrow(low, high);
+        low = _mm512_sub_ps(low, widen_low(out.part[s]));
+        high = _mm512_sub_ps(high, widen_high(out.part[s]));
+    }
+}
+
+CUSET_TILES_INLINE __m512i interleave(__m512i halves) {
+    alignas(64) static constexpr std::array<std::uint16_t, 32> order{
+        0, 16, 1, 17, 2,  18, 3,  19, 4,  20, 5,  21, 6,  22, 7,  23,
+        8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
+    return _mm512_permutexvar_epi16(_mm512_load_si512(order.data()), halves);
+}
+
+CUSET_TILES_INLINE __mmask16 first16(std::int64_t n) {
+    return static_cast<__mmask16>(n >= 16 ? 0xffffu : n <= 0 ? 0u : (1u << n) - 1u);
+}
+
+// A matrix's line: the direction whose stride is 1. `lines` are strided by `stride`.
+struct Lines {
+    const void* data;
+    std::int64_t stride, lines, length;
+};
+
+// Tiles whose rows are 16 lines, from element `at` on 32 of each.
+template <int splits>
+CUSET_TILES_INLINE void load_along(const Lines& m, std::int64_t line, std::int64_t at,
+                                   Tiles<splits>& tiles) {
+    const std::int64_t left = m.length - at;
+    for (std::int64_t i = 0; i < 16; ++i) {
+        Splits row{};
+        if (line + i < m.lines) {
+            const std::int64_t offset = (line + i) * m.stride + at;
+            if constexpr (splits == 3) {
+                const auto* from = static_cast<const float*>(m.data) + offset;
+                split(_mm512_maskz_loadu_ps(first16(left), from),
+                      _mm512_maskz_loadu_ps(first16(left - 16), from + 16), row);
+            } else {
+                const auto* from = static_cast<const std::uint16_t*>(m.data) + offset;
+                const __mmask32 mask = left >= 32 ? 0xffffffffu : (1u << left) - 1u;
+                row.part[0] = _mm512_maskz_loadu_epi16(mask, from);
+            }
+        }
+        for (int s = 0; s < splits; ++s)
+            tiles.part[s].row[i] = row.part[s];
+    }
+}
+
+// Tiles whose rows are pairs of 32 lines, from element `at` on 16 of each.
+template <int splits>
+CUSET_TILES_INLINE void load_across(const Lines& m, std::int64_t line, std::int64_t at,
+                                    Tiles<splits>& tiles) {
+    const __mmask16 mask = first16(m.length - at);
+    for (std::int64_t i = 0; i < 16; ++i) {
+        const std::int64_t first = line + 2 * i;
+        const __mmask16 mask0 = first < m.lines ? mask : 0, mask1 = first + 1 < m.lines ? mask : 0;
+        const std::int64_t offset0 = mask0 ? first * m.stride + at : 0;
+        const std::int64_t offset1 = mask1 ? (first + 1) * m.stride + at : 0;
+        Splits row{};
+        if constexpr (splits == 3) {
+            const auto* from = static_cast<const float*>(m.data);
+            split(_mm512_maskz_loadu_ps(mask0, from + offset0),
+                  _mm512_maskz_loadu_ps(mask1, from + offset1), row);
+        } else {
+            const auto* from = static_cast<const std::uint16_t*>(m.data);
+            row.part[0] = _mm512_inserti64x4(
+                _mm512_castsi256_si512(_mm256_maskz_loadu_epi16(mask0, from + offset0)),
+                _mm256_maskz_loadu_epi16(mask1, from + offset1), 1);
+        }
+        for (int s = 0; s < splits; ++s)
+            tiles.part[s].row[i] = interleave(row.part[s]);
+    }
+}
+
+// 16 x 16 of 32 bits.
+CUSET_TILES_INLINE void transpose(Tile& tile) {
+    __m512i u[16];
+    __m512i(&t)[16] = tile.row;
+    for (int i = 0; i < 16; i += 2) {
+        u[i] = _mm512_unpacklo_epi32(t[i], t[i + 1]);
+        u[i + 1] = _mm512_unpackhi_epi32(t[i], t[i + 1]);
+    }
+    for (int i = 0; i < 16; i += 4) {
+        t[i] = _mm512_unpacklo_epi64(u[i], u[i + 2]);
+        t[i + 1] = _mm512_unpackhi_epi64(u[i], u[i + 2]);
+        t[i + 2] = _mm512_unpacklo_epi64(u[i + 1], u[i + 3]);
+        t[i + 3] = _mm512_unpackhi_epi64(u[i + 1], u[i + 3]);
+    }
+    for (int h = 0; h < 16; h += 8)
+        for (int i = 0; i < 4; ++i) {
+            u[h + i] = _mm512_shuffle_i32x4(t[h + i], t[h + i + 4], 0x88);
+            u[h + i + 4] = _mm512_shuffle_i32x4(t[h + i], t[h + i + 4], 0xdd);
+        }
+    for (int i = 0; i < 8; ++i) {
+        t[i] = _mm512_shuffle_i32x4(u[i], u[i + 8], 0x88);
+        t[i + 8] = _mm512_shuffle_i32x4(u[i], u[i + 8], 0xdd);
+    }
+}
+
+// Depth elements [begin, end) of one block of 32 rows of a left operand, or of 32 columns of a
+// right one; begin a multiple of 32.
+template <int splits>
+CUSET_TILES void pack_block(const MatrixView& m, bool left, std::int64_t block, std::int64_t begin,
+                            std::int64_t end, std::uint16_t* out) {
+    const bool by_rows = m.column_stride == 1;
+    const Lines lines{m.data, by_rows ? m.row_stride : m.column_stride,
+                      by_rows ? m.rows : m.columns, by_rows ? m.columns : m.rows};
+    const bool along = left == by_rows; // the lines run along the depth
+    for (std::int64_t k = begin; k < end; k += side, out += splits * 2 * tile_elements)
+        for (std::int64_t half = 0; half < 2; ++half) {
+            const std::int64_t outer = block * side + 16 * half;
+            Tiles<splits> tiles;
+            if (along)
+                load_along<splits>(lines, outer, k, tiles);
+            else
+                load_across<splits>(lines, k, outer, tiles);
+            for (std::int64_t s = 0; s < splits; ++s) {
+                Tile& tile = tiles.part[s];
+                if (along != left) // left tiles hold rows, right ones pairs of the depth
+                    transpose(tile);
+                std::uint16_t* to = out + (s * 2 + half) * tile_elements;
+                for (int i = 0; i < 16; ++i)
+                    _mm512_store_si512(to + i * 32, tile.row[i]);
+            }
+        }
+}
+
+CUSET_TILES_INLINE void load_left(const std::uint16_t* pair) {
+    _tile_loadd(4, pair, 64);
+    _tile_loadd(5, pair + tile_elements, 64);
+}
+
+CUSET_TILES_INLINE void load_right(const std::uint16_t* pair) {
+    _tile_loadd(6, pair, 64);
+    _tile_loadd(7, pair + tile_elements, 64);
+}
+
+CUSET_TILES_INLINE void accumulate() {
+    _tile_dpbf16ps(0, 4, 6);
+    _tile_dpbf16ps(1, 4, 7);
+    _tile_dpbf16ps(2, 5, 6);
+    _tile_dpbf16ps(3, 5, 7);
+}
+
+// 32 x 32 sums over `depth` blocks into `sums`.
+template <int splits>
+CUSET_TILES_INLINE void multiply_block(const std::uint16_t* left, const std::uint16_t* right,
+                                       std::int64_t depth, float* sums) {
+    constexpr std::int64_t pair = 2 * tile_elements;
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+    for (std::int64_t k = 0; k < depth; ++k, left += splits * pair, right += splits * pair) {
+        if constexpr (splits == 1) {
+            load_left(left);
+            load_right(right);
+            accumulate();
+        } else { // small products first; each step loads one side anew
+            load_left(left);
+            load_right(right + 2 * pair);
+            accumulate();
+            load_left(left + pair);
+            load_right(right + pair);
+            accumulate();
+            load_left(left + 2 * pair);
+            load_right(right);
+            accumulate();
+            load_left(left + pair);
+            accumulate();
+            load_left(left);
+            accumulate();
+            load_right(right + pair);
+            accumulate();
+        }
+    }
+    _tile_stored(0, sums, side * 4);
+    _tile_stored(1, sums + 16, side * 4);
+    _tile_stored(2, sums + 16 * side, side * 4);
+    _tile_stored(3, sums + 16 * side + 16, side * 4);
+}
+
+// sums [32, 32] -> rows x columns of the target.
+CUSET_TILES_INLINE void write_block(const float* sums, const ProductTarget& target, bool adds,
+                                    std::int64_t row, std::int64_t column, std::int64_t rows,
+                                    std::int64_t columns) {
+    for (std::int64_t i = 0; i < rows; ++i)
+        for (std::int64_t half = 0; half < 2; ++half) {
+            const __mmask16 mask = first16(columns - 16 * half);
+            const std::int64_t at = (row + i) * target.row_stride + column + 16 * half;
+            __m512 v = _mm512_load_ps(sums + i * side + 16 * half);
+            if (target.type == Element::float32) {
+                float* to = static_cast<float*>(target.data) + at;
+                if (adds)
+                    v = _mm512_add_ps(v, _mm512_maskz_loadu_ps(mask, to));
+                _mm512_mask_storeu_ps(to, mask, v);
+            } else {
+                auto* to = static_cast<std::uint16_t*>(target.data) + at;
+                if (adds)
+                    v = _mm512_add_ps(
+                        v,
+                        _mm512_castsi512_ps(_mm512_slli_epi32(
+                            _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(mask, to)), 16)));
+                _mm256_mask_storeu_epi16(to, mask,
+                                         __builtin_bit_cast(__m256i, _mm512_cvtneps_pbh(v)));
+            }
+        }
+}
+
+} // namespace
+
+bool has_tiles() {
+    static const bool has = ask_for_tiles();
+    return has;
+}
+
+// Depth blocks [begin, end), counted over all terms.
+void TileProduct::pack_depth(bool left, std::int64_t block, std::int64_t begin, std::int64_t end,
+                             std::uint16_t* out) const {
+    std::int64_t first = 0; // of the term
+    for (const ProductTerm& term : terms_) {
+        const std::int64_t depth = term.left.columns, last = first + blocks(depth);
+        const std::int64_t from = std::max(begin, first), to = std::min(end, last);
+        if (from < to) {
+            const MatrixView& m = left ? term.left : term.right;
+            const std::int64_t k = (from - first) * side;
+            const std::int64_t k_end = std::min((to - first) * side, depth);
+            if (splits_ == 3)
+                pack_block<3>(m, left, block, k, k_end, out);
+            else
+                pack_block<1>(m, left, block, k, k_end, out);
+            out += (to - from) * step_elements();
+        }
+        first = last;
+    }
+}
+
+void TileProduct::pack(std::int64_t begin, std::int64_t end) const {
+    const std::int64_t size = depth_blocks_ * step_elements();
+    for (std::int64_t block = begin; block < end; ++block)
+        pack_depth(packs_left_, block, 0, depth_blocks_, packed_ + block * size);
+}
+
+// Blocks [first, last) of the streamed operand with all of the packed one.
+CUSET_TILES void TileProduct::multiply_group(std::int64_t first, std::int64_t last,
+                                             std::uint16_t* streamed) const {
+    alignas(64) std::array<float, side * side> sums;
+    const std::int64_t step = step_elements();
+    for (std::int64_t depth = 0; depth < depth_blocks_; depth += pass_) {
+        const std::int64_t n = std::min(pass_, depth_blocks_ - depth);
+        for (std::int64_t block = first; block < last; ++block)
+            pack_depth(!packs_left_, block, depth, depth + n,
+                       streamed + (block - first) * n * step);
+        for (std::int64_t other = 0; other < pack_units(); ++other)
+            for (std::int64_t block = first; block < last; ++block) {
+                const std::uint16_t* p = packed_ + (other * depth_blocks_ + depth) * step;
+                const std::uint16_t* q = streamed + (block - first) * n * step;
+                const std::uint16_t* l = packs_left_ ? p : q;
+                const std::uint16_t* r = packs_left_ ? q : p;
+                const std::int64_t row = side * (packs_left_ ? other : block);
+                const std::int64_t column = side * (packs_left_ ? block : other);
+                if (splits_ == 3)
+                    multiply_block<3>(l, r, n, sums.data());
+                else
+                    multiply_block<1>(l, r, n, sums.data());
+                write_block(sums.data(), target_, target_.adds || depth > 0, row, column,
+                            std::min(side, rows_ - row), std::min(side, columns_ - column));
+            }
+    }
+}
+
+CUSET_TILES void TileProduct::multiply(std::int64_t begin, std::int64_t end) const {
+    static thread_local TileStorage storage;
+    std::uint16_t* streamed = storage.reserve(group_ * pass_ * step_elements());
+    alignas(64) TileConfiguration configuration;
+    for (std::size_t i = 0; i < 8; ++i) {
+        configuration.row_bytes[i] = 64;
+        configuration.rows[i] = 16;
+    }
+    _tile_loadconfig(&configuration);
+    for (std::int64_t unit = begin; unit < end; ++unit)
+        multiply_group(unit * group_, std::min((unit + 1) * group_, streamed_blocks()), streamed);
+    _tile_release();
+}
+
+#else
+
+bool has_tiles() {
+    return false;
+}
+
+void TileProduct::pack(std::int64_t, std::int64_t) const { }
+
+void TileProduct::multiply(std::int64_t, std::int64_t) const { }
+
+#endif
+
+} // namespace cuset::cpu
