@@ -22,13 +22,16 @@ public:
         , device_(device)
         , control_(control) { }
 
-    CausalLM load() {
+    CausalLM load(const std::function<void(CausalLM&, std::size_t)>& on_layer) {
         CausalLM model;
         model.config = config_;
         total_ = expected_tensors();
         model.embedding = read("model.embed_tokens.weight", {config_.vocabulary, config_.hidden});
-        for (std::int64_t i = 0; i < config_.layers; ++i)
+        for (std::int64_t i = 0; i < config_.layers; ++i) {
             model.layers.push_back(load_layer(i));
+            if (on_layer)
+                on_layer(model, static_cast<std::size_t>(i));
+        }
         model.final_norm = read_gain("model.norm.weight", config_.hidden);
         if (has_norm_bias())
             model.final_norm_bias = read("model.norm.bias", {config_.hidden});
@@ -208,8 +211,9 @@ private:
 } // namespace
 
 CausalLM load_model(const ModelConfig& config, const WeightSource& source, at::ScalarType dtype,
-                    at::Device device, RunControl& control) {
-    return Loader(config, source, dtype, device, control).load();
+                    at::Device device, RunControl& control,
+                    const std::function<void(CausalLM&, std::size_t)>& on_layer) {
+    return Loader(config, source, dtype, device, control).load(on_layer);
 }
 
 } // namespace cuset

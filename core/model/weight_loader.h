@@ -10,7 +10,10 @@ namespace cuset {
 
 // Throws Error: not_found (a tensor that the config needs), bad_value (wrong shape, both named),
 // unsupported (type), out_of_memory; Cancelled. Progress: stage "loading weights", unit "tensors".
+// `on_layer` is called with the model so far and the number of the layer just loaded, in order; it
+// may take the layer's weights away.
 CausalLM load_model(const ModelConfig& config, const WeightSource& source, at::ScalarType dtype,
-                    at::Device device, RunControl& control);
+                    at::Device device, RunControl& control,
+                    const std::function<void(CausalLM&, std::size_t)>& on_layer = {});
 
 } // namespace cuset

@@ -9,6 +9,7 @@
 
 #include "core/model/linear.h"
 #include "core/train/parameters.h"
+#include "core/train/quantized_matrix.h"
 #include "core/train/training_ops.h"
 
 namespace cuset {
@@ -28,10 +29,11 @@ public:
     std::uint64_t number = 0; // of the layer, for its random numbers
     std::vector<AdapterPart> parts; // by begin
     double dropout_share = 0;
+    QuantizedMatrix quantized; // in the place of the linear layer's weight, if defined
     at::Tensor weight_gradient, bias_gradient; // float32; defined if the layer itself is trained
 
     // Copies A and B into the compute type, after every change of the parameters.
-    void refresh(const Parameters& parameters);
+    void refresh(const Parameters& parameters, const at::TensorOptions& options);
 
     // x [S, in] -> [S, out]. `segments` null: no dropout. `adapted` false: the untouched layer.
     at::Tensor forward(const at::Tensor& x, const std::vector<Segment>* segments,
@@ -42,6 +44,11 @@ public:
                         bool needs_input) const;
 
 private:
+    // Of A and B.
+    void add_gradients(const at::Tensor& x, const at::Tensor& dy, const at::Tensor& dlow,
+                       const std::vector<Segment>* segments, const Parameters& parameters) const;
+    // [out, in] to compute with, for one product.
+    at::Tensor weight() const { return quantized.defined() ? quantized.widened() : linear->weight; }
     bool drops(const std::vector<Segment>* segments) const { return segments && dropout_share > 0; }
 
     at::Tensor a_; // [R, in], scales folded in

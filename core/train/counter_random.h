@@ -40,13 +40,20 @@ constexpr float random_unit(std::uint64_t key, std::uint64_t counter) {
 // 0 .. count-1 in the stream's random order.
 std::vector<std::int64_t> random_permutation(std::int64_t count, std::uint64_t key);
 
-// out[i] = in[i] / (1 - p) or 0, for the elements begin .. begin + count of the stream's mask,
-// which has 16 random bits for each element; p is rounded to a multiple of 2^-16. `in` and `out`
-// point to the element `begin`; they may be equal.
-void drop_elements(const float* in, float* out, std::uint64_t key, std::int64_t begin,
-                   std::int64_t count, double p);
-// The same for the bits of bfloat16.
-void drop_elements(const std::uint16_t* in, std::uint16_t* out, std::uint64_t key,
-                   std::int64_t begin, std::int64_t count, double p);
+// Elements begin .. begin + count of a stream's mask of inverted dropout, which has 16 random bits
+// for each element; p is rounded to a multiple of 2^-16.
+struct DropRange {
+    std::uint64_t key = 0;
+    std::int64_t begin = 0, count = 0;
+    double p = 0;
+};
+
+// out[i] = in[i] / (1 - p) or 0. `in` and `out` point to the range's first element; they may be
+// equal. Of floats, or of the bits of bfloat16.
+void drop_elements(const float* in, float* out, const DropRange& range);
+void drop_elements(const std::uint16_t* in, std::uint16_t* out, const DropRange& range);
+// The same added to what is in `out`.
+void add_dropped(const float* in, float* out, const DropRange& range);
+void add_dropped(const std::uint16_t* in, std::uint16_t* out, const DropRange& range);
 
 } // namespace cuset

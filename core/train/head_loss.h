@@ -29,8 +29,13 @@ struct HeadInput {
 };
 
 // `dhidden` [T, C]: receives the gradient of `loss` if it is defined. `head_gradient` [V, C]
-// float32: the head's is added if it is defined.
+// float32: the head's is added if it is defined. `chunk_rows` 0: head_chunk_rows; any number gives
+// the same but for rounding.
 SampleLoss head_loss(const at::Tensor& head, const HeadInput& input, const Objective& objective,
-                     at::Tensor dhidden, const at::Tensor& head_gradient);
+                     at::Tensor dhidden, const at::Tensor& head_gradient,
+                     std::int64_t chunk_rows = 0);
+
+// Rows of logits at a time.
+std::int64_t head_chunk_rows(std::int64_t vocabulary);
 
 } // namespace cuset

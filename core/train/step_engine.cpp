@@ -101,10 +101,11 @@ StepEngine::StepEngine(TrainingModel& model, const TrainConfig& config, ProcessG
 
 // [S, C] of the model as it was before training.
 at::Tensor StepEngine::base_hidden(const PackedBatch& batch) {
-    CausalLM& untouched = base_ ? *base_ : model_.model();
+    if (!base_)
+        return model_.forward(batch, {.keeps_tape = false, .drops = false, .adapted = false});
     std::vector<at::Tensor> parts;
     for (const Segment& s : batch.segments)
-        parts.push_back(untouched.hidden_states(batch.ids.narrow(0, s.begin, s.rows())).clone());
+        parts.push_back(base_->hidden_states(batch.ids.narrow(0, s.begin, s.rows())).clone());
     return parts.size() == 1 ? parts[0] : at::cat(parts);
 }
 

@@ -180,9 +180,9 @@ void check_together(const TrainConfig& c, const std::string& subject) {
     if (c.method == TrainMethod::full && !c.adapter.empty())
         fail("adapter: a full fine-tuning trains no adapter; merge it into the model first (cuset "
              "merge)");
-    if (c.quantize_base != QuantizeBase::none)
-        fail("quantize_base: int8 and nf4 base weights are not supported by this version; needs "
-             "\"none\"");
+    if (c.quantize_base != QuantizeBase::none && c.method == TrainMethod::full)
+        fail("quantize_base: a full fine-tuning trains the base weights, which then cannot be "
+             "quantised; use method \"lora\", or \"none\"");
     const bool validates = !c.validation.empty() || c.validation_share > 0;
     if (c.patience && !validates)
         fail("patience: needs a validation file or validation_share");

@@ -33,6 +33,8 @@ void fields(E& e, V&& visit) requires std::is_same_v<std::remove_const_t<E>, Sta
     visit("trainable_parameters", e.trainable_parameters);
     visit("resumed_from", e.resumed_from);
     visit("ranks", e.ranks);
+    visit("unquantized_loss", e.unquantized_loss);
+    visit("quantized_loss", e.quantized_loss);
 }
 
 template <class E, class V>

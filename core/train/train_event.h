@@ -20,6 +20,8 @@ struct StartedEvent {
                  left_out_samples = 0, validation_samples = 0, trainable_parameters = 0;
     std::int64_t resumed_from = -1; // a step, or -1
     int ranks = 1;
+    // Plain NLL in nats a token of the untrained model, if the base is quantised, on some samples.
+    double unquantized_loss = no_figure, quantized_loss = no_figure;
 };
 
 struct StepEvent {

@@ -99,7 +99,12 @@ TrainPlan plan_training(const TrainConfig& config, const TrainOptions& options,
         return plan;
     }
     with_torch_errors(config.model, [&] {
-        TrainingModel model = make_training_model(config, loaded->files, place, control);
+        QuantizationLoss quantization;
+        TrainingModel model =
+            make_training_model(config, loaded->files, place, control,
+                                quantization_samples(data.training), &quantization);
+        if (quantization.tokens > 0)
+            plan.notes.push_back(quantization_text(config.quantize_base, quantization));
         plan.trainable_parameters = model.parameters().count();
         plan.checkpoint_bytes = checkpoint_bytes(model);
         const auto group = single_rank();

@@ -94,7 +94,9 @@ private:
                                   held_out_json(config_, data_));
         check_memory();
         with_torch_errors(config_.model, [&] {
-            model_.emplace(make_training_model(config_, loaded_->files, place_, control_));
+            model_.emplace(make_training_model(config_, loaded_->files, place_, control_,
+                                               quantization_samples(data_.training),
+                                               &quantization_));
             if (config_.objective.needs_base() && config_.method == TrainMethod::full)
                 base_ = std::make_unique<CausalLM>(load_weights(loaded_->files, place_, control_));
         });
@@ -202,7 +204,13 @@ private:
         started.trainable_parameters = model_->parameters().count();
         started.resumed_from = options_.resume.empty() ? -1 : state_.step;
         started.ranks = group_.size();
+        if (quantization_.tokens > 0) {
+            started.unquantized_loss = quantization_.unquantized;
+            started.quantized_loss = quantization_.quantized;
+        }
         reporter_.event(started);
+        if (quantization_.tokens > 0)
+            reporter_.log("info", quantization_text(config_.quantize_base, quantization_));
         if (reporter_.folder())
             reporter_.folder()->log("started: " + started.formula);
     }
@@ -415,24 +423,28 @@ private:
         write_run_reports(reporter_.folder()->path(), config_);
     }
 
-    // The largest difference between the logits of the trained model and of what was saved, loaded
-    // anew.
+    // The largest difference between the logits of the trained model and of what was saved, read
+    // anew. An adapter is read into this model: a second base might not fit.
     double saved_difference(const fs::path& folder) {
         const TrainSample& sample = data_.training.front();
         const at::Tensor trained = engine_->probe_logits(sample);
-        RunControl quiet;
-        TrainConfig again = config_;
-        again.method = TrainMethod::lora;
-        again.adapter = model_->trains_weights() ? std::string() : folder.string();
+        const auto largest = [&](StepEngine& engine) {
+            return (engine.probe_logits(sample) - trained).abs().max().item<double>();
+        };
         if (model_->trains_weights()) {
+            RunControl quiet;
             const ModelFiles files = open_model_files(folder.string());
             TrainingModel saved(load_weights(files, place_, quiet), false);
-            StepEngine engine(saved, again, group_, nullptr);
-            return (engine.probe_logits(sample) - trained).abs().max().item<double>();
+            StepEngine engine(saved, config_, group_, nullptr);
+            return largest(engine);
         }
-        TrainingModel saved = make_training_model(again, loaded_->files, place_, quiet);
-        StepEngine engine(saved, again, group_, nullptr);
-        return (engine.probe_logits(sample) - trained).abs().max().item<double>();
+        const at::Tensor values = model_->parameters().values().clone();
+        read_adapter(folder, *model_);
+        model_->refresh();
+        const double difference = largest(*engine_);
+        model_->parameters().values().copy_(values);
+        model_->refresh();
+        return difference;
     }
 
     const TrainConfig& config_;
@@ -443,6 +455,7 @@ private:
     ComputePlace place_;
     std::unique_ptr<LoadedFiles> loaded_;
     TrainData data_;
+    QuantizationLoss quantization_;
     std::optional<TrainingModel> model_;
     std::unique_ptr<CausalLM> base_;
     std::optional<BatchLoader> loader_;

@@ -30,13 +30,16 @@ void fill_uniform(at::Tensor target, std::uint64_t key) {
 
 } // namespace
 
-TrainingModel::TrainingModel(CausalLM model, bool checkpoints_layers)
+TrainingModel::TrainingModel(CausalLM model, bool checkpoints_layers,
+                             std::vector<QuantizedMatrix> quantized)
     : model_(std::make_unique<CausalLM>(std::move(model)))
     , checkpoints_layers_(checkpoints_layers) {
     for (Linear* linear : model_->linears()) {
         AdaptedLinear adapted;
         adapted.linear = linear;
         adapted.number = linears_.size();
+        if (!quantized.empty())
+            adapted.quantized = std::move(quantized[linears_.size()]);
         linears_.push_back(std::move(adapted));
     }
     norm_gradients_.resize(model_->layers.size());
@@ -164,7 +167,7 @@ void TrainingModel::train_all_weights() {
 
 void TrainingModel::refresh() {
     for (AdaptedLinear& adapted : linears_)
-        adapted.refresh(parameters_);
+        adapted.refresh(parameters_, model_->embedding.options());
     for (const auto& [weight, slot] : trained_)
         if (weight->scalar_type() != at::kFloat)
             weight->copy_(parameters_.value(slot));
@@ -197,37 +200,26 @@ PackedBatch TrainingModel::pack(const std::vector<std::span<const std::int32_t>>
     return batch;
 }
 
+HeadShape TrainingModel::head_shape() const {
+    const ModelConfig& c = model_->config;
+    return {c.heads, c.kv_heads, c.head_dim, c.norm_epsilon};
+}
+
 at::Tensor TrainingModel::attend(std::size_t layer, const at::Tensor& normed,
                                  const PackedBatch& batch, const ForwardMode& mode,
                                  LayerTape& tape) {
-    const ModelConfig& c = model_->config;
     const DecoderLayer& l = model_->layers[layer];
-    const std::int64_t rows = normed.size(0), d = c.head_dim;
     const at::Tensor all =
         linear(layer, qkv).forward(normed, mode.drops ? &batch.segments : nullptr, mode.adapted);
-    at::Tensor qk = all.narrow(-1, 0, c.query_size() + c.kv_size()).view({rows, -1, d});
-    if (l.q_norm.defined()) {
+    if (l.q_norm.defined())
         tape.qkv = all;
-        qk = at::cat({norm_forward(qk.narrow(1, 0, c.heads), l.q_norm, c.norm_epsilon),
-                      norm_forward(qk.narrow(1, c.heads, c.kv_heads), l.k_norm, c.norm_epsilon)},
-                     1);
-    }
-    at::Tensor rotated = rotate_forward(qk, batch.tables_of(l));
-    rotated.narrow(1, 0, c.heads).mul_(1.0 / std::sqrt(static_cast<double>(d)));
-    const at::Tensor v =
-        all.narrow(-1, c.query_size() + c.kv_size(), c.kv_size()).view({rows, -1, d});
-    const auto take = [](const at::Tensor& t, const Segment& s, std::int64_t first,
-                         std::int64_t heads) {
-        return t.narrow(0, s.begin, s.rows()).narrow(1, first, heads).transpose(0, 1).contiguous();
-    };
     std::vector<at::Tensor> outs;
     for (const Segment& s : batch.segments) {
-        tape.q.push_back(take(rotated, s, 0, c.heads));
-        tape.k.push_back(take(rotated, s, c.heads, c.kv_heads));
-        tape.v.push_back(take(v, s, 0, c.kv_heads));
-        outs.push_back(attention_forward(tape.q.back(), tape.k.back(), tape.v.back(), l.window));
+        tape.heads.push_back(split_heads(all, l.q_norm, l.k_norm, batch.tables_of(l), s, head_shape()));
+        outs.push_back(attention_forward(tape.heads.back(), l.window));
     }
-    return (outs.size() == 1 ? outs[0] : at::cat(outs)).view({rows, c.query_size()});
+    return (outs.size() == 1 ? outs[0] : at::cat(outs))
+        .view({normed.size(0), model_->config.query_size()});
 }
 
 at::Tensor TrainingModel::layer_forward(std::size_t layer, const at::Tensor& x,
@@ -272,32 +264,25 @@ at::Tensor TrainingModel::attend_backward(std::size_t layer, const at::Tensor& d
     const DecoderLayer& l = model_->layers[layer];
     const std::int64_t rows = dattended.size(0), d = c.head_dim;
     const at::Tensor by_head = dattended.view({rows, c.heads, d});
-    at::Tensor all = at::empty({rows, c.heads + 2 * c.kv_heads, d}, dattended.options());
+    const at::Tensor all = at::empty({rows, c.query_size() + 2 * c.kv_size()}, dattended.options());
     for (std::size_t i = 0; i < batch.segments.size(); ++i) {
         const Segment& s = batch.segments[i];
-        const AttentionGradients g = attention_backward(
-            tape.q[i], tape.k[i], tape.v[i], by_head.narrow(0, s.begin, s.rows()), l.window);
-        at::Tensor part = all.narrow(0, s.begin, s.rows());
-        part.narrow(1, 0, c.heads).copy_(g.q.transpose(0, 1));
-        part.narrow(1, c.heads, c.kv_heads).copy_(g.k.transpose(0, 1));
-        part.narrow(1, c.heads + c.kv_heads, c.kv_heads).copy_(g.v.transpose(0, 1));
+        const HeadTensors gradients =
+            attention_backward(tape.heads[i], by_head.narrow(0, s.begin, s.rows()), l.window);
+        merge_heads(gradients, batch.tables_of(l), s, head_shape(), all);
     }
-    all.narrow(1, 0, c.heads).mul_(1.0 / std::sqrt(static_cast<double>(d)));
-    at::Tensor qk = all.narrow(1, 0, c.heads + c.kv_heads);
-    at::Tensor turned = rotate_backward(qk, batch.tables_of(l));
     if (l.q_norm.defined()) {
-        const at::Tensor raw = tape.qkv.view({rows, -1, d});
-        const NormGradients& norms = norm_gradients_[layer];
-        qk.narrow(1, 0, c.heads)
-            .copy_(norm_backward(raw.narrow(1, 0, c.heads), l.q_norm, turned.narrow(1, 0, c.heads),
-                                 c.norm_epsilon, norms.q));
-        qk.narrow(1, c.heads, c.kv_heads)
-            .copy_(norm_backward(raw.narrow(1, c.heads, c.kv_heads), l.k_norm,
-                                 turned.narrow(1, c.heads, c.kv_heads), c.norm_epsilon, norms.k));
-    } else {
-        qk.copy_(turned);
+        const at::Tensor raw = tape.qkv.view({rows, -1, d}), turned = all.view({rows, -1, d});
+        const auto undo = [&](std::int64_t first, std::int64_t heads, const at::Tensor& gain,
+                              const at::Tensor& gain_gradient) {
+            at::Tensor part = turned.narrow(1, first, heads);
+            part.copy_(norm_backward(raw.narrow(1, first, heads).contiguous(), gain,
+                                     part.contiguous(), c.norm_epsilon, gain_gradient));
+        };
+        undo(0, c.heads, l.q_norm, norm_gradients_[layer].q);
+        undo(c.heads, c.kv_heads, l.k_norm, norm_gradients_[layer].k);
     }
-    return all.view({rows, -1});
+    return all;
 }
 
 at::Tensor TrainingModel::layer_backward(std::size_t layer, const at::Tensor& dy,
@@ -314,8 +299,7 @@ at::Tensor TrainingModel::layer_backward(std::size_t layer, const at::Tensor& dy
     const at::Tensor dgate_up = swiglu_backward(tape.gate_up, dact);
     const at::Tensor dpost =
         back(gate_up, norm_forward(tape.y, l.post_norm, epsilon), dgate_up, true);
-    const at::Tensor dmiddle =
-        norm_backward(tape.y, l.post_norm, dpost, epsilon, norms.post).add_(dy);
+    const at::Tensor dmiddle = norm_backward(tape.y, l.post_norm, dpost, epsilon, norms.post, dy);
     const at::Tensor dattended = back(output, tape.attended, dmiddle, true);
     const at::Tensor dqkv = attend_backward(layer, dattended, batch, tape);
     const bool needs_input = layer > 0 || trains_weights_;
@@ -323,7 +307,7 @@ at::Tensor TrainingModel::layer_backward(std::size_t layer, const at::Tensor& dy
         back(qkv, norm_forward(tape.x, l.input_norm, epsilon), dqkv, needs_input);
     if (!needs_input)
         return {};
-    return norm_backward(tape.x, l.input_norm, dnormed, epsilon, norms.input).add_(dmiddle);
+    return norm_backward(tape.x, l.input_norm, dnormed, epsilon, norms.input, dmiddle);
 }
 
 void TrainingModel::backward(const PackedBatch& batch, const at::Tensor& dhidden,

@@ -43,7 +43,9 @@ struct NamedWeight {
 
 class TrainingModel {
 public:
-    TrainingModel(CausalLM model, bool checkpoints_layers);
+    // `quantized`: of each of the model's linear layers, in the place of its weight; or empty.
+    TrainingModel(CausalLM model, bool checkpoints_layers,
+                  std::vector<QuantizedMatrix> quantized = {});
     TrainingModel(TrainingModel&&) = default;
 
     // One of these, once. Adapters: A uniform in +-1/sqrt(in) as PEFT's, B zero. Throws
@@ -82,7 +84,7 @@ public:
 private:
     struct LayerTape {
         at::Tensor x, qkv, attended, y, gate_up; // qkv only with head norms
-        std::vector<at::Tensor> q, k, v; // of each segment
+        std::vector<HeadTensors> heads; // of each segment
     };
     struct NormGradients {
         at::Tensor input, post, q, k;
@@ -91,6 +93,7 @@ private:
     AdaptedLinear& linear(std::size_t layer, std::size_t which) {
         return linears_[4 * layer + which];
     }
+    HeadShape head_shape() const;
     std::size_t trained(at::Tensor& weight);
     at::Tensor layer_forward(std::size_t layer, const at::Tensor& x, const PackedBatch& batch,
                              const ForwardMode& mode, LayerTape& tape);

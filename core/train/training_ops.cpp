@@ -4,33 +4,21 @@
 #include <cmath>
 #include <limits>
 
-#include "core/model/cpu_kernels.h"
+#include "core/model/cpu_elements.h"
+#include "core/model/matrix_product.h"
 #include "core/train/counter_random.h"
+#include "core/train/training_kernels.h"
 
 namespace cuset {
 namespace {
 
 constexpr std::int64_t query_block = 256; // rows of attention at a time
 
-bool has_kernels(const at::Tensor& t) {
-    return t.is_cpu() && (t.scalar_type() == at::kFloat || t.scalar_type() == at::kBFloat16);
-}
-
-// f(T*) with the kernels' element type.
-template <class F> void with_element(at::ScalarType dtype, F f) {
-    if (dtype == at::kFloat)
-        f(float{});
-    else
-        f(std::uint16_t{});
-}
-
-template <class T> T* data(const at::Tensor& t) {
-    return static_cast<T*>(t.data_ptr());
-}
-
-std::int64_t grain(std::int64_t row_elements) {
-    return std::max<std::int64_t>(1, 32768 / std::max<std::int64_t>(1, row_elements));
-}
+using cpu::data;
+using cpu::data_or_null;
+using cpu::grain;
+using cpu::has_kernels;
+using cpu::with_element;
 
 // 1 / sqrt(mean(x^2) + epsilon), float32 [.., 1].
 at::Tensor inverse_norm(const at::Tensor& wide, double epsilon) {
@@ -58,7 +46,23 @@ at::Tensor norm_forward(const at::Tensor& x, const at::Tensor& gain, double epsi
 }
 
 at::Tensor norm_backward(const at::Tensor& x, const at::Tensor& gain, const at::Tensor& dy,
-                         double epsilon, const at::Tensor& gain_gradient) {
+                         double epsilon, const at::Tensor& gain_gradient,
+                         const at::Tensor& residual) {
+    const bool kernels = has_kernels(x) && x.is_contiguous() && dy.is_contiguous()
+        && dy.scalar_type() == x.scalar_type() && (!residual.defined() || residual.is_contiguous());
+    if (kernels && !gain_gradient.defined()) {
+        const std::int64_t channels = x.size(-1), rows = x.numel() / channels;
+        at::Tensor out = at::empty_like(x);
+        with_element(x.scalar_type(), [&](auto element) {
+            using T = decltype(element);
+            at::parallel_for(0, rows, grain(channels), [&](std::int64_t begin, std::int64_t end) {
+                cpu::rms_norm_backward(data<T>(x), data<T>(gain), data<T>(dy),
+                                       data_or_null<T>(residual), data<T>(out), begin, end,
+                                       channels, static_cast<float>(epsilon));
+            });
+        });
+        return out;
+    }
     const at::Tensor wide = x.to(at::kFloat);
     const at::Tensor inverse = inverse_norm(wide, epsilon);
     const at::Tensor unit = wide * inverse;
@@ -67,7 +71,10 @@ at::Tensor norm_backward(const at::Tensor& x, const at::Tensor& gain, const at::
         gain_gradient.add_((d * unit).reshape({-1, x.size(-1)}).sum(0));
     const at::Tensor scaled = d * gain;
     const at::Tensor along = at::mean(scaled * unit, {-1}, true);
-    return (scaled - unit * along).mul_(inverse).to(x.scalar_type());
+    at::Tensor dx = (scaled - unit * along).mul_(inverse);
+    if (residual.defined())
+        dx.add_(residual);
+    return dx.to(x.scalar_type());
 }
 
 at::Tensor swiglu_forward(const at::Tensor& gate_up) {
@@ -86,8 +93,19 @@ at::Tensor swiglu_forward(const at::Tensor& gate_up) {
 
 at::Tensor swiglu_backward(const at::Tensor& gate_up, const at::Tensor& dy) {
     const std::int64_t width = gate_up.size(-1) / 2;
-    const at::Tensor gate = gate_up.narrow(-1, 0, width), up = gate_up.narrow(-1, width, width);
     at::Tensor gradient = at::empty_like(gate_up);
+    if (has_kernels(gate_up)) {
+        with_element(gate_up.scalar_type(), [&](auto element) {
+            using T = decltype(element);
+            at::parallel_for(0, gate_up.size(0), grain(width),
+                             [&](std::int64_t begin, std::int64_t end) {
+                                 cpu::swiglu_backward(data<T>(gate_up), data<T>(dy),
+                                                      data<T>(gradient), begin, end, width);
+                             });
+        });
+        return gradient;
+    }
+    const at::Tensor gate = gate_up.narrow(-1, 0, width), up = gate_up.narrow(-1, width, width);
     gradient.narrow(-1, width, width).copy_(at::silu(gate).mul_(dy));
     gradient.narrow(-1, 0, width).copy_(at::silu_backward(dy * up, gate));
     return gradient;
@@ -124,20 +142,25 @@ std::vector<Block> blocks_of(std::int64_t rows, std::int64_t window) {
     return blocks;
 }
 
+cpu::SoftmaxLayout layout_of(const Block& block, std::int64_t window) {
+    cpu::SoftmaxLayout layout;
+    layout.rows = block.rows;
+    layout.columns = block.keys;
+    layout.first_position = block.begin;
+    layout.first_key = block.first_key;
+    layout.window = window;
+    return layout;
+}
+
 // scores [K, G * rows, keys] -> probabilities, in place where there is a kernel.
 at::Tensor visible_softmax(at::Tensor scores, const Block& block, std::int64_t window) {
     if (has_kernels(scores)) {
-        cpu::SoftmaxLayout layout;
-        layout.rows = block.rows;
-        layout.columns = block.keys;
-        layout.first_position = block.begin;
-        layout.first_key = block.first_key;
-        layout.window = window;
         with_element(scores.scalar_type(), [&](auto element) {
             using T = decltype(element);
             at::parallel_for(0, scores.size(0) * scores.size(1), grain(block.keys),
                              [&](std::int64_t begin, std::int64_t end) {
-                                 cpu::causal_softmax(data<T>(scores), begin, end, layout);
+                                 cpu::causal_softmax(data<T>(scores), begin, end,
+                                                     layout_of(block, window));
                              });
         });
         return scores;
@@ -154,6 +177,22 @@ at::Tensor visible_softmax(at::Tensor scores, const Block& block, std::int64_t w
         .view_as(scores);
 }
 
+// dp, the gradient in the probabilities, becomes that in the scores.
+at::Tensor softmax_backward(const at::Tensor& p, const at::Tensor& dp, const Block& block,
+                            std::int64_t window) {
+    if (!has_kernels(p))
+        return at::_softmax_backward_data(dp, p, -1, p.scalar_type());
+    with_element(p.scalar_type(), [&](auto element) {
+        using T = decltype(element);
+        at::parallel_for(0, p.size(0) * p.size(1), grain(block.keys),
+                         [&](std::int64_t begin, std::int64_t end) {
+                             cpu::causal_softmax_backward(data<T>(p), data<T>(dp), begin, end,
+                                                          layout_of(block, window));
+                         });
+    });
+    return dp;
+}
+
 // Rows of a block as [K, G * rows, D]: the query heads of one key head share a product.
 at::Tensor block_queries(const at::Tensor& q, const Block& block, std::int64_t key_heads) {
     return q.narrow(1, block.begin, block.rows)
@@ -162,55 +201,137 @@ at::Tensor block_queries(const at::Tensor& q, const Block& block, std::int64_t k
 
 at::Tensor block_probabilities(const at::Tensor& queries, const at::Tensor& k, const Block& block,
                                std::int64_t window) {
-    at::Tensor scores = at::bmm(queries, k.narrow(1, block.first_key, block.keys).transpose(1, 2));
+    at::Tensor scores =
+        at::empty({queries.size(0), queries.size(1), block.keys}, queries.options());
+    batched_product(queries, k.narrow(1, block.first_key, block.keys).transpose(1, 2), scores);
     return visible_softmax(std::move(scores), block, window);
+}
+
+cpu::HeadLayout layout_of(const Segment& segment, const HeadShape& shape) {
+    cpu::HeadLayout layout;
+    layout.heads = shape.heads;
+    layout.kv_heads = shape.kv_heads;
+    layout.head_dim = shape.head_dim;
+    layout.rows = layout.block = layout.capacity = segment.rows();
+    layout.query_scale = 1.f / std::sqrt(static_cast<float>(shape.head_dim));
+    layout.epsilon = static_cast<float>(shape.epsilon);
+    return layout;
+}
+
+HeadTensors split_in_steps(const at::Tensor& qkv, const at::Tensor& q_gain,
+                           const at::Tensor& k_gain, const RotaryTables& tables,
+                           const HeadShape& shape) {
+    const std::int64_t rows = qkv.size(0), rotated_heads = shape.heads + shape.kv_heads;
+    const at::Tensor by_head = qkv.view({rows, -1, shape.head_dim});
+    at::Tensor qk = by_head.narrow(1, 0, rotated_heads);
+    if (q_gain.defined())
+        qk = at::cat(
+            {norm_forward(qk.narrow(1, 0, shape.heads), q_gain, shape.epsilon),
+             norm_forward(qk.narrow(1, shape.heads, shape.kv_heads), k_gain, shape.epsilon)},
+            1);
+    const at::Tensor rotated = rotate(qk, tables, 1);
+    const auto take = [](const at::Tensor& t, std::int64_t first, std::int64_t heads) {
+        return t.narrow(1, first, heads).transpose(0, 1).contiguous();
+    };
+    const double scale = 1.0 / std::sqrt(static_cast<double>(shape.head_dim));
+    return {take(rotated, 0, shape.heads).mul_(scale), take(rotated, shape.heads, shape.kv_heads),
+            take(by_head, rotated_heads, shape.kv_heads)};
+}
+
+RotaryTables rows_of(const RotaryTables& tables, const Segment& segment) {
+    return {tables.cosine.narrow(0, segment.begin, segment.rows()),
+            tables.sine.narrow(0, segment.begin, segment.rows())};
 }
 
 } // namespace
 
-at::Tensor rotate_forward(const at::Tensor& x, const RotaryTables& tables) {
-    return rotate(x, tables, 1);
+HeadTensors split_heads(const at::Tensor& qkv, const at::Tensor& q_gain, const at::Tensor& k_gain,
+                        const RotaryTables& tables, const Segment& segment,
+                        const HeadShape& shape) {
+    const at::Tensor part = qkv.narrow(0, segment.begin, segment.rows());
+    const RotaryTables turns = rows_of(tables, segment);
+    if (!has_kernels(qkv))
+        return split_in_steps(part, q_gain, k_gain, turns, shape);
+    HeadTensors out{at::empty({shape.heads, segment.rows(), shape.head_dim}, qkv.options()),
+                    at::empty({shape.kv_heads, segment.rows(), shape.head_dim}, qkv.options()),
+                    at::empty({shape.kv_heads, segment.rows(), shape.head_dim}, qkv.options())};
+    with_element(qkv.scalar_type(), [&](auto element) {
+        using T = decltype(element);
+        at::parallel_for(
+            0, segment.rows(), grain(qkv.size(1)), [&](std::int64_t begin, std::int64_t end) {
+                cpu::split_rotate(data<T>(part), data_or_null<T>(q_gain), data_or_null<T>(k_gain),
+                                  data<float>(turns.cosine), data<float>(turns.sine),
+                                  data<T>(out.q), data<T>(out.k), data<T>(out.v), begin, end,
+                                  layout_of(segment, shape));
+            });
+    });
+    return out;
 }
 
-at::Tensor rotate_backward(const at::Tensor& dy, const RotaryTables& tables) {
-    return rotate(dy, tables, -1);
+void merge_heads(const HeadTensors& gradients, const RotaryTables& tables, const Segment& segment,
+                 const HeadShape& shape, const at::Tensor& dqkv) {
+    const at::Tensor part = dqkv.narrow(0, segment.begin, segment.rows());
+    const RotaryTables turns = rows_of(tables, segment);
+    if (has_kernels(dqkv)) {
+        with_element(dqkv.scalar_type(), [&](auto element) {
+            using T = decltype(element);
+            at::parallel_for(
+                0, segment.rows(), grain(dqkv.size(1)), [&](std::int64_t begin, std::int64_t end) {
+                    cpu::merge_rotate_back(data<T>(gradients.q), data<float>(gradients.k),
+                                           data<float>(gradients.v), data<float>(turns.cosine),
+                                           data<float>(turns.sine), data<T>(part), begin, end,
+                                           layout_of(segment, shape));
+                });
+        });
+        return;
+    }
+    at::Tensor by_head = part.view({segment.rows(), -1, shape.head_dim});
+    const double scale = 1.0 / std::sqrt(static_cast<double>(shape.head_dim));
+    const at::Tensor q = (gradients.q * scale).transpose(0, 1).contiguous();
+    const at::Tensor k = gradients.k.to(dqkv.scalar_type()).transpose(0, 1).contiguous();
+    by_head.narrow(1, 0, shape.heads).copy_(rotate(q, turns, -1));
+    by_head.narrow(1, shape.heads, shape.kv_heads).copy_(rotate(k, turns, -1));
+    by_head.narrow(1, shape.heads + shape.kv_heads, shape.kv_heads)
+        .copy_(gradients.v.transpose(0, 1));
 }
 
-at::Tensor attention_forward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                             std::int64_t window) {
-    const std::int64_t heads = q.size(0), rows = q.size(1), d = q.size(2);
-    at::Tensor out = at::empty({rows, heads, d}, q.options());
+at::Tensor attention_forward(const HeadTensors& t, std::int64_t window) {
+    const std::int64_t heads = t.q.size(0), rows = t.q.size(1), d = t.q.size(2);
+    at::Tensor out = at::empty({rows, heads, d}, t.q.options());
     for (const Block& block : blocks_of(rows, window)) {
-        const at::Tensor p =
-            block_probabilities(block_queries(q, block, k.size(0)), k, block, window);
-        const at::Tensor y = at::bmm(p, v.narrow(1, block.first_key, block.keys));
+        const at::Tensor queries = block_queries(t.q, block, t.k.size(0));
+        const at::Tensor p = block_probabilities(queries, t.k, block, window);
+        const at::Tensor y = at::empty_like(queries);
+        batched_product(p, t.v.narrow(1, block.first_key, block.keys), y);
         out.narrow(0, block.begin, block.rows)
             .copy_(y.view({heads, block.rows, d}).transpose(0, 1));
     }
     return out;
 }
 
-AttentionGradients attention_backward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                                      const at::Tensor& dy, std::int64_t window) {
-    const std::int64_t heads = q.size(0), d = q.size(2), key_heads = k.size(0);
+HeadTensors attention_backward(const HeadTensors& t, const at::Tensor& dy, std::int64_t window) {
+    const std::int64_t heads = t.q.size(0), d = t.q.size(2), key_heads = t.k.size(0);
     const at::Tensor by_head = dy.transpose(0, 1); // [H, n, D]
-    at::Tensor dq = at::empty_like(q);
     // Sums over blocks are kept in float32 on any type.
-    at::Tensor dk = at::zeros(k.sizes(), k.options().dtype(at::kFloat));
-    at::Tensor dv = at::zeros(v.sizes(), v.options().dtype(at::kFloat));
-    for (const Block& block : blocks_of(q.size(1), window)) {
-        const at::Tensor queries = block_queries(q, block, key_heads);
-        const at::Tensor p = block_probabilities(queries, k, block, window);
-        const at::Tensor keys = k.narrow(1, block.first_key, block.keys);
-        const at::Tensor values = v.narrow(1, block.first_key, block.keys);
+    HeadTensors out{at::empty_like(t.q), at::zeros(t.k.sizes(), t.k.options().dtype(at::kFloat)),
+                    at::zeros(t.v.sizes(), t.v.options().dtype(at::kFloat))};
+    for (const Block& block : blocks_of(t.q.size(1), window)) {
+        const auto seen = [&](const at::Tensor& x) {
+            return x.narrow(1, block.first_key, block.keys);
+        };
+        const at::Tensor queries = block_queries(t.q, block, key_heads);
+        const at::Tensor p = block_probabilities(queries, t.k, block, window);
         const at::Tensor g = block_queries(by_head, block, key_heads);
-        dv.narrow(1, block.first_key, block.keys).add_(at::bmm(p.transpose(1, 2), g));
-        const at::Tensor dp = at::bmm(g, values.transpose(1, 2));
-        const at::Tensor ds = at::_softmax_backward_data(dp, p, -1, p.scalar_type());
-        dq.narrow(1, block.begin, block.rows).copy_(at::bmm(ds, keys).view({heads, block.rows, d}));
-        dk.narrow(1, block.first_key, block.keys).add_(at::bmm(ds.transpose(1, 2), queries));
+        batched_product(p.transpose(1, 2), g, seen(out.v), true);
+        const at::Tensor dp = at::empty_like(p);
+        batched_product(g, seen(t.v).transpose(1, 2), dp);
+        const at::Tensor ds = softmax_backward(p, dp, block, window);
+        const at::Tensor dq = at::empty_like(queries);
+        batched_product(ds, seen(t.k), dq);
+        out.q.narrow(1, block.begin, block.rows).copy_(dq.view({heads, block.rows, d}));
+        batched_product(ds.transpose(1, 2), queries, seen(out.k), true);
     }
-    return {dq, dk.to(k.scalar_type()), dv.to(v.scalar_type())};
+    return out;
 }
 
 namespace {
@@ -243,29 +364,50 @@ at::Tensor dropout_factors(const at::Tensor& like, std::uint64_t key, double p) 
 
 } // namespace
 
-at::Tensor dropout(const at::Tensor& x, const std::vector<Segment>& segments, std::uint64_t layer,
-                   double p) {
-    at::Tensor out = at::empty(x.sizes(), x.options());
+namespace {
+
+// f(segment's rows of x, key) of each segment.
+void drop_segments(const at::Tensor& x, const std::vector<Segment>& segments, std::uint64_t layer,
+                   double p, const at::Tensor& to, bool adds) {
     const std::int64_t width = x.size(-1);
     for (const Segment& segment : segments) {
         const std::uint64_t key = random_key(RandomUse::dropout, {segment.key, layer});
         if (!has_kernels(x) || !x.is_contiguous()) {
             const at::Tensor part = x.narrow(0, segment.begin, segment.rows());
-            at::Tensor target = out.narrow(0, segment.begin, segment.rows());
-            at::mul_out(target, part, dropout_factors(part, key, p));
+            at::Tensor target = to.narrow(0, segment.begin, segment.rows());
+            if (adds)
+                target.addcmul_(part, dropout_factors(part, key, p));
+            else
+                at::mul_out(target, part, dropout_factors(part, key, p));
             continue;
         }
         with_element(x.scalar_type(), [&](auto element) {
             using T = decltype(element);
-            at::parallel_for(0, segment.rows(), grain(width),
-                             [&](std::int64_t begin, std::int64_t end) {
-                                 const std::int64_t at = (segment.begin + begin) * width;
-                                 drop_elements(data<T>(x) + at, data<T>(out) + at, key,
-                                               begin * width, (end - begin) * width, p);
-                             });
+            at::parallel_for(
+                0, segment.rows(), grain(width), [&](std::int64_t begin, std::int64_t end) {
+                    const std::int64_t at = (segment.begin + begin) * width;
+                    const DropRange range{key, begin * width, (end - begin) * width, p};
+                    if (adds)
+                        add_dropped(data<T>(x) + at, data<T>(to) + at, range);
+                    else
+                        drop_elements(data<T>(x) + at, data<T>(to) + at, range);
+                });
         });
     }
+}
+
+} // namespace
+
+at::Tensor dropout(const at::Tensor& x, const std::vector<Segment>& segments, std::uint64_t layer,
+                   double p) {
+    at::Tensor out = at::empty(x.sizes(), x.options());
+    drop_segments(x, segments, layer, p, out, false);
     return out;
+}
+
+void add_dropout(const at::Tensor& x, const std::vector<Segment>& segments, std::uint64_t layer,
+                 double p, const at::Tensor& to) {
+    drop_segments(x, segments, layer, p, to, true);
 }
 
 } // namespace cuset

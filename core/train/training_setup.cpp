@@ -1,6 +1,11 @@
 #include "core/train/training_setup.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "core/base/error.h"
 #include "core/base/message.h"
@@ -10,6 +15,7 @@
 #include "core/model/memory_estimate.h"
 #include "core/model/weight_loader.h"
 #include "core/model/weight_source.h"
+#include "core/train/head_loss.h"
 
 namespace cuset {
 namespace {
@@ -33,6 +39,15 @@ void require_trainable_adapter(const TrainConfig& config) {
         refuse_adapter(config, "DoRA (use_dora)");
     if (!adapter.modules_to_save.empty())
         refuse_adapter(config, "modules_to_save");
+}
+
+// Each step frees and takes the same large tensors again: kept in the process, their pages are not
+// faulted in anew.
+void keep_freed_memory() {
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 32 << 20); // the most it takes
+    mallopt(M_TRIM_THRESHOLD, 512 << 20);
+#endif
 }
 
 } // namespace
@@ -79,6 +94,10 @@ ComputePlace choose_place(const TrainConfig& config) {
     if (device.cuda)
         place.device = at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(device.index));
     configure_compute(device, threads_of_rank(environment, config.threads));
+}
+
+    configure_compute(device, config.threads);
+    keep_freed_memory();
     return place;
 }
 
@@ -86,9 +105,64 @@ CausalLM load_weights(const ModelFiles& files, const ComputePlace& place, RunCon
     return load_model(files.config, *weights_of(files), place.type, place.device, control);
 }
 
+namespace {
+
+TrainingModel load_training_model(const TrainConfig& config, const ModelFiles& files,
+                                  const ComputePlace& place, RunControl& control,
+                                  std::span<const TrainSample> samples,
+                                  QuantizationLoss* quantization) {
+    if (config.quantize_base == QuantizeBase::none)
+        return {load_weights(files, place, control), config.gradient_checkpointing};
+    BaseQuantizer quantizer(config.quantize_base, samples);
+    CausalLM base =
+        load_model(files.config, *weights_of(files), place.type, place.device, control,
+                   [&](CausalLM& model, std::size_t layer) { quantizer.take(model, layer); });
+    const double before = quantizer.unquantized_nll(base);
+    TrainingModel model(std::move(base), config.gradient_checkpointing,
+                        std::move(quantizer.matrices));
+    double after = 0;
+    std::int64_t tokens = 0;
+    for (const TrainSample& sample : samples) {
+        const PackedBatch batch = model.pack({std::span(sample.ids)}, {0});
+        after += plain_nll(
+            model.model(),
+            model.forward(batch, {.keeps_tape = false, .drops = false, .adapted = false}), sample);
+        tokens += sample.response_tokens();
+    }
+    if (quantization && tokens > 0)
+        *quantization = {before / static_cast<double>(tokens), after / static_cast<double>(tokens),
+                         tokens};
+    return model;
+}
+
+} // namespace
+
+std::span<const TrainSample> quantization_samples(const std::vector<TrainSample>& training) {
+    constexpr std::int64_t most_samples = 8, most_tokens = 4096;
+    std::int64_t tokens = 0;
+    std::size_t count = 0;
+    while (count < training.size() && count < most_samples
+           && (count == 0 || tokens + training[count].length() <= most_tokens))
+        tokens += training[count++].length();
+    return std::span(training).first(count);
+}
+
+std::string quantization_text(QuantizeBase kind, const QuantizationLoss& loss) {
+    std::array<char, 200> text{};
+    std::snprintf(text.data(), text.size(),
+                  "quantize_base %s: plain NLL of the untrained model on %lld response tokens is "
+                  "%.6f nats a token, %.6f unquantised (%+.2f %%)",
+                  kind == QuantizeBase::nf4 ? "nf4" : "int8", static_cast<long long>(loss.tokens),
+                  loss.quantized, loss.unquantized,
+                  100 * (loss.quantized - loss.unquantized) / loss.unquantized);
+    return text.data();
+}
+
 TrainingModel make_training_model(const TrainConfig& config, const ModelFiles& files,
-                                  const ComputePlace& place, RunControl& control) {
-    TrainingModel model(load_weights(files, place, control), config.gradient_checkpointing);
+                                  const ComputePlace& place, RunControl& control,
+                                  std::span<const TrainSample> samples,
+                                  QuantizationLoss* quantization) {
+    TrainingModel model = load_training_model(config, files, place, control, samples, quantization);
     if (config.method == TrainMethod::full)
         model.train_all_weights();
     else if (!config.adapter.empty()) {
@@ -125,13 +199,34 @@ std::int64_t trainable_parameters(const TrainConfig& config, const ModelConfig& 
     return sides * config.lora.rank * m.layers;
 }
 
+namespace {
+
+// Of the weights as they are kept, and of the largest one widened where they are quantised.
+std::int64_t base_bytes(QuantizeBase kind, const ModelConfig& m, std::int64_t element) {
+    std::int64_t bytes = m.parameters() * element, largest = 0;
+    if (kind == QuantizeBase::none)
+        return bytes;
+    const auto narrow = [&](std::int64_t rows, std::int64_t columns) {
+        bytes +=
+            m.layers * (quantized_bytes(kind, rows, columns, element) - rows * columns * element);
+        largest = std::max(largest, rows * columns * element);
+    };
+    narrow(m.query_size() + 2 * m.kv_size(), m.hidden);
+    narrow(m.hidden, m.query_size());
+    narrow(2 * m.intermediate, m.hidden);
+    narrow(m.hidden, m.intermediate);
+    return bytes + largest;
+}
+
+} // namespace
+
 TrainingMemory estimate_training(const TrainConfig& config, const ModelConfig& m,
                                  std::int64_t element, std::int64_t longest) {
-    constexpr std::int64_t head_chunk = 256, attention_block = 256;
+    constexpr std::int64_t attention_block = 256;
     const bool full = config.method == TrainMethod::full;
     TrainingMemory memory;
     const std::int64_t trained = trainable_parameters(config, m);
-    memory.weights = static_cast<std::uint64_t>(m.parameters() * element);
+    memory.weights = static_cast<std::uint64_t>(base_bytes(config.quantize_base, m, element));
     if (config.objective.needs_base() && full)
         memory.weights *= 2;
     // Values, gradients and two moments in float32; float32 weights are their own values.
@@ -145,8 +240,8 @@ TrainingMemory estimate_training(const TrainConfig& config, const ModelConfig& m
     const std::int64_t layers = config.gradient_checkpointing
         ? longest * (m.hidden * m.layers + kept) * element
         : longest * kept * m.layers * element;
-    const std::int64_t head =
-        head_chunk * m.vocabulary * (4 + 4 + element) + (full ? m.vocabulary * m.hidden * 4 : 0);
+    const std::int64_t head = head_chunk_rows(m.vocabulary) * m.vocabulary * (4 + 4 + element)
+        + (full ? m.vocabulary * m.hidden * 4 : 0);
     memory.activations = static_cast<std::uint64_t>(layers + std::max(working, head)
                                                     + 3 * longest * m.hidden * element);
     return memory;

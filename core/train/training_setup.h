@@ -8,6 +8,7 @@
 
 #include "core/model/model_files.h"
 #include "core/train/process_group.h"
+#include "core/train/quantized_base.h"
 #include "core/train/train_data.h"
 #include "core/train/trainer.h"
 #include "core/train/training_model.h"
@@ -40,9 +41,16 @@ ComputePlace choose_place(const TrainConfig& config);
 
 CausalLM load_weights(const ModelFiles& files, const ComputePlace& place, RunControl& control);
 
-// Adapters or all weights are trained, as the configuration says. Throws Error.
+// Adapters or all weights are trained, as the configuration says. A quantised base is measured on
+// `samples` into `quantization`, if both are given. Throws Error.
 TrainingModel make_training_model(const TrainConfig& config, const ModelFiles& files,
-                                  const ComputePlace& place, RunControl& control);
+                                  const ComputePlace& place, RunControl& control,
+                                  std::span<const TrainSample> samples = {},
+                                  QuantizationLoss* quantization = nullptr);
+// The first samples, some thousand tokens of them.
+std::span<const TrainSample> quantization_samples(const std::vector<TrainSample>& training);
+// "quantize_base nf4: ..." for the log.
+std::string quantization_text(QuantizeBase kind, const QuantizationLoss& loss);
 
 struct TrainingMemory {
     std::uint64_t weights = 0, optimizer = 0, activations = 0; // bytes

@@ -143,11 +143,17 @@ TEST(CounterRandom, DropoutKeepsItsShareAndRepeats) {
     constexpr std::int64_t count = 40001;
     const std::vector<float> in(count, 1.f);
     std::vector<float> whole(count), parts(count);
-    drop_elements(in.data(), whole.data(), 7, 0, count, 0.25);
+    drop_elements(in.data(), whole.data(), {7, 0, count, 0.25});
     for (std::int64_t begin = 0; begin < count; begin += 977) // pieces of any length: the same mask
-        drop_elements(in.data() + begin, parts.data() + begin, 7, begin,
-                      std::min<std::int64_t>(977, count - begin), 0.25);
+        drop_elements(in.data() + begin, parts.data() + begin,
+                      {7, begin, std::min<std::int64_t>(977, count - begin), 0.25});
     EXPECT_EQ(whole, parts);
+    std::vector<float> added(count, 2.f);
+    add_dropped(in.data(), added.data(), {7, 0, count, 0.25});
+    for (float& x : added)
+        x -= 2;
+    for (std::size_t i = 0; i < added.size(); ++i)
+        ASSERT_NEAR(added[i], whole[i], 1e-6) << i;
     const auto dropped = std::count(whole.begin(), whole.end(), 0.f);
     EXPECT_NEAR(static_cast<double>(dropped) / count, 0.25, 0.01);
     EXPECT_FLOAT_EQ(*std::max_element(whole.begin(), whole.end()), 4.f / 3);

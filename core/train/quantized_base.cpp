@@ -1,0 +1,49 @@
+#include "core/train/quantized_base.h"
+
+#include "core/train/head_loss.h"
+
+namespace cuset {
+
+BaseQuantizer::BaseQuantizer(QuantizeBase kind, std::span<const TrainSample> samples)
+    : kind_(kind)
+    , samples_(samples) { }
+
+void BaseQuantizer::take(CausalLM& model, std::size_t layer) {
+    DecoderLayer& l = model.layers[layer];
+    for (std::size_t i = 0; i < samples_.size(); ++i) {
+        const TrainSample& sample = samples_[i];
+        if (layer == 0) {
+            const std::vector<std::int64_t> ids(sample.ids.begin(), sample.ids.end());
+            hidden_.push_back(at::embedding(
+                model.embedding,
+                at::tensor(at::ArrayRef<std::int64_t>(ids), at::TensorOptions().dtype(at::kLong))
+                    .to(model.device())));
+        }
+        const RotaryTables tables = model.rotary_tables(0, sample.length());
+        hidden_[i] = model.layer_forward(l, hidden_[i], tables, false);
+    }
+    for (Linear* linear : {&l.qkv, &l.output, &l.gate_up, &l.down}) {
+        matrices.emplace_back(linear->weight, kind_);
+        linear->weight =
+            at::empty(linear->weight.sizes(), linear->weight.options().device(at::kMeta));
+    }
+}
+
+double BaseQuantizer::unquantized_nll(const CausalLM& model) const {
+    double sum = 0;
+    for (std::size_t i = 0; i < samples_.size(); ++i)
+        sum += plain_nll(model, model.normalize(hidden_[i], model.final_norm), samples_[i]);
+    return sum;
+}
+
+double plain_nll(const CausalLM& model, const at::Tensor& hidden, const TrainSample& sample) {
+    Objective plain;
+    plain.name = TokenObjective::sft;
+    HeadInput input;
+    input.hidden = hidden.narrow(0, sample.response_begin - 1, sample.response_tokens());
+    input.targets = std::span(sample.ids).subspan(static_cast<std::size_t>(sample.response_begin));
+    input.labels = sample.labels;
+    return head_loss(model.head, input, plain, at::Tensor(), at::Tensor()).nll;
+}
+
+} // namespace cuset
