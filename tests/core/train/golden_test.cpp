@@ -1,7 +1,9 @@
-// Training against PyTorch + peft: losses, gradient norms, learning rates and the final adapter of
-// a few steps (tests/data/training/make_training.py).
+// Training against PyTorch + peft and against float64: losses, gradient norms, learning rates and
+// the final adapter of a few steps (tests/data/training/make_training.py, make_float64.py).
 #include <cmath>
 #include <gtest/gtest.h>
+#include <iostream>
+#include <map>
 
 #include "core/io/safetensors_file.h"
 #include "core/train/run_folder.h"
@@ -70,17 +72,19 @@ TrainConfig config_of(const Case& c, const json& golden, const test::TemporaryFo
     return config;
 }
 
-// AdamW moves a weight whose gradient is of the size of rounding by its sign: such single weights
-// differ between any two float32 computations. Against the same training in float64 the goldens
-// themselves are off by up to 1.2e-4 in one or two of 13,440 weights (cuset-conf, asft, profit,
-// cuset-conf-region), so a few may be here.
-void expect_same_adapter(const fs::path& ours, const fs::path& golden) {
-    constexpr double tolerance = 2e-5, rounding_sized = 5e-4;
-    constexpr int most_exceptions = 4;
+// Against the same training in float64 (tests/data/training/make_float64.py). AdamW divides a
+// gradient by the root of its second moment: if each gradient is off by r of its tensor's root mean
+// square, an element moves by up to r n, where n is large for the few elements whose gradients are
+// nearly zero. Those are listed with their n; for all others the limit is absolute.
+void expect_same_adapter(const fs::path& ours, const fs::path& golden, const json& noise) {
+    constexpr double limit = 2e-5;
+    constexpr double gradient_noise = 5e-6; // r: 1.3e-6 was measured
+    std::map<std::pair<std::string, std::size_t>, double> noisy;
+    for (const json& entry : noise)
+        noisy[{entry[0].get<std::string>(), entry[1].get<std::size_t>()}] = entry[2].get<double>();
     const SafetensorsFile a(ours), b(golden);
     ASSERT_EQ(a.tensors().size(), b.tensors().size());
-    double largest = 0;
-    int exceptions = 0;
+    double largest = 0, largest_noisy = 0;
     for (const auto& [name, expected] : b.tensors()) {
         const TensorView& found = a.require_tensor(name);
         ASSERT_EQ(found.shape, expected.shape) << name;
@@ -89,12 +93,20 @@ void expect_same_adapter(const fs::path& ours, const fs::path& golden) {
         for (std::size_t i = 0; i < expected.bytes.size() / sizeof(float); ++i) {
             const double difference =
                 std::abs(static_cast<double>(x[i]) - static_cast<double>(y[i]));
-            largest = std::max(largest, difference);
-            exceptions += difference > tolerance;
+            const auto entry = noisy.find({name, i});
+            if (entry == noisy.end()) {
+                EXPECT_LE(difference, limit) << name << " " << i;
+                largest = std::max(largest, difference);
+            } else {
+                EXPECT_LE(difference, limit + gradient_noise * entry->second)
+                    << name << " " << i << ", n " << entry->second;
+                largest_noisy = std::max(largest_noisy, difference / entry->second);
+            }
         }
     }
-    EXPECT_LE(exceptions, most_exceptions) << "largest difference " << largest;
-    EXPECT_LE(largest, rounding_sized);
+    ::testing::Test::RecordProperty("largest_difference", std::to_string(largest));
+    std::cout << "largest difference " << largest << "; r of the noisy elements " << largest_noisy
+              << "\n";
 }
 
 class Golden : public ::testing::TestWithParam<Case> { };
@@ -103,6 +115,7 @@ TEST_P(Golden, EveryStepAndTheFinalWeights) {
     const Case& c = GetParam();
     const fs::path data = test::data_folder() / "training" / c.model;
     const json golden = test::read_json(data / (c.name + ".json"));
+    const json exact = test::read_json(data / "float64.json")[c.name];
     const test::TemporaryFolder folder;
     RunControl control;
     const TrainConfig config = config_of(c, golden, folder);
@@ -114,21 +127,31 @@ TEST_P(Golden, EveryStepAndTheFinalWeights) {
         if (const auto* step = std::get_if<StepEvent>(&event.body))
             steps.push_back(*step);
     ASSERT_EQ(steps.size(), golden["steps"].size());
+    double worst_loss = 0, worst_norm = 0;
     for (std::size_t i = 0; i < steps.size(); ++i) {
         const json& expected = golden["steps"][i];
         SCOPED_TRACE("step " + std::to_string(i + 1));
         EXPECT_EQ(steps[i].step, expected["step"].get<std::int64_t>());
         EXPECT_EQ(steps[i].learning_rate, expected["lr"].get<double>());
-        // The goldens are rounded to seven and six digits.
+        // PyTorch's, rounded to seven and six digits, and float64's.
         const double loss = expected["loss"], norm = expected["grad_norm"];
+        const double exact_loss = exact["loss"][i], exact_norm = exact["grad_norm"][i];
         EXPECT_NEAR(steps[i].loss, loss, 2e-5 * std::abs(loss) + 5e-8);
-        // All weights trained: every one of them is moved by rounding-sized gradients too.
-        const double tolerance = config.method == TrainMethod::full ? 4e-4 : 1e-4;
-        EXPECT_NEAR(steps[i].grad_norm, norm, tolerance * norm + 5e-7);
+        // Where every weight is trained the steps before have moved weights by their rounding: what
+        // such noise does to float64's own norms is measured there.
+        const double spread =
+            exact.contains("norm_spread") ? 3 * exact["norm_spread"][i].get<double>() : 0;
+        const double norm_limit = std::max(1e-4, spread);
+        EXPECT_NEAR(steps[i].grad_norm, norm, norm_limit * norm + 5e-7);
+        EXPECT_NEAR(steps[i].loss, exact_loss, 2e-5 * std::abs(exact_loss));
+        EXPECT_NEAR(steps[i].grad_norm, exact_norm, norm_limit * exact_norm);
+        worst_loss = std::max(worst_loss, std::abs(steps[i].loss / exact_loss - 1));
+        worst_norm = std::max(worst_norm, std::abs(steps[i].grad_norm / exact_norm - 1));
     }
+    std::cout << "loss off by " << worst_loss << ", gradient norm by " << worst_norm << "\n";
     if (config.method == TrainMethod::lora)
         expect_same_adapter(fs::path(config.output) / "final" / "adapter_model.safetensors",
-                            data / (c.name + ".safetensors"));
+                            data / (c.name + ".float64.safetensors"), exact["noise"]);
 }
 
 INSTANTIATE_TEST_SUITE_P(Train, Golden, ::testing::ValuesIn(all_cases()),
