@@ -39,9 +39,13 @@ double BaseQuantizer::unquantized_nll(const CausalLM& model) const {
 double plain_nll(const CausalLM& model, const at::Tensor& hidden, const TrainSample& sample) {
     Objective plain;
     plain.name = TokenObjective::sft;
+    const std::vector<std::int32_t> targets = sample.targets();
+    at::Tensor rows = at::empty({sample.response_tokens()}, at::kLong);
+    for (std::size_t t = 0; t < targets.size(); ++t)
+        rows.data_ptr<std::int64_t>()[t] = static_cast<std::int64_t>(sample.position(t)) - 1;
     HeadInput input;
-    input.hidden = hidden.narrow(0, sample.response_begin - 1, sample.response_tokens());
-    input.targets = std::span(sample.ids).subspan(static_cast<std::size_t>(sample.response_begin));
+    input.hidden = hidden.index_select(0, rows.to(hidden.device()));
+    input.targets = targets;
     input.labels = sample.labels;
     return head_loss(model.head, input, plain, at::Tensor(), at::Tensor()).nll;
 }
