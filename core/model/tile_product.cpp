@@ -342,7 +342,7 @@ CUSET_TILES_INLINE void write_block(const float* sums, const ProductTarget& targ
 } // namespace
 
 bool has_tiles() {
-    static const bool has = ask_for_tiles();
+    static const bool has = !std::getenv("CUSET_NO_TILES") && ask_for_tiles();
     return has;
 }
 

@@ -33,7 +33,8 @@ struct ProductTarget {
     bool adds = false; // to what is there, else it is overwritten
 };
 
-// True if the processor has tiles and the system lets this process use them.
+// True if the processor has tiles and the system lets this process use them; false where the
+// environment variable CUSET_NO_TILES is set.
 bool has_tiles();
 
 // Grow-only, aligned storage of packed operands; one for each thread that calls.
