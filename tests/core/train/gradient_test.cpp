@@ -153,7 +153,7 @@ protected:
         const auto loaded = load_files(config.model);
         RunControl control;
         sample_ = load_train_data(config, *loaded->encoder, false, control).training.front();
-        return make_training_model(config, loaded->files, choose_place(config, 0), control);
+        return make_training_model(config, loaded->files, choose_place(config), control);
     }
 
     // Plain loss and, if asked for, the gradients, with dropout by `key`.

@@ -59,10 +59,10 @@ int run(int argc, char** argv) {
         json::parse(cuset::read_file(argv[2], 64u << 20)).get<std::vector<std::int32_t>>();
     const at::NoGradGuard no_graph;
     cuset::RunControl control;
-    const cuset::ComputePlace place = cuset::choose_place(config, 0);
+    const cuset::ComputePlace place = cuset::choose_place(config);
     const auto loaded = cuset::load_files(config.model);
     cuset::TrainingModel model = cuset::make_training_model(config, loaded->files, place, control);
-    const auto group = cuset::open_process_group(place.device);
+    const auto group = cuset::single_rank();
     cuset::StepEngine engine(model, config, *group, nullptr);
     cuset::StepGroup step;
     step.samples = {0};
