@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
+#include <csignal>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <system_error>
@@ -42,10 +45,60 @@ std::filesystem::path resolve_links(const std::filesystem::path& path) {
     return error ? path : resolved;
 }
 
+constexpr std::string_view temporary_begin = ".cuset-", temporary_end = ".tmp";
+
 std::string temporary_name(unsigned attempt) {
     static std::atomic<unsigned> counter{0};
-    return ".cuset-" + std::to_string(::getpid()) + "-" + std::to_string(counter++ + attempt)
-        + ".tmp";
+    return std::string(temporary_begin) + std::to_string(::getpid()) + "-"
+        + std::to_string(counter++ + attempt) + std::string(temporary_end);
+}
+
+// The process that a temporary file's name tells of, or 0 if it is no such name.
+::pid_t writer_of(std::string_view name) {
+    if (!name.starts_with(temporary_begin) || !name.ends_with(temporary_end))
+        return 0;
+    name = name.substr(temporary_begin.size(),
+                       name.size() - temporary_begin.size() - temporary_end.size());
+    ::pid_t process = 0;
+    const auto [rest, error] = std::from_chars(name.data(), name.data() + name.size(), process);
+    unsigned number = 0;
+    if (error != std::errc() || process <= 0 || rest == name.data() + name.size() || *rest != '-'
+        || std::from_chars(rest + 1, name.data() + name.size(), number).ptr
+            != name.data() + name.size())
+        return 0;
+    return process;
+}
+
+// Removes a file that its writer left behind. A living writer holds a lock on it, on other machines
+// and in other containers too; one that waits for the lock looks afterwards whether its file is
+// still there.
+void remove_if_dead(const std::filesystem::path& path, ::pid_t writer) {
+    if (::kill(writer, 0) == 0 || errno != ESRCH)
+        return;
+    const int descriptor = ::open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor < 0)
+        return;
+    struct stat status { };
+    if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == ::geteuid()
+        && ::flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+        ::unlink(path.c_str());
+    ::close(descriptor);
+}
+
+// What writers that were killed left in `folder`. Failing to is no reason not to save.
+void remove_left_behind(const std::filesystem::path& folder) {
+    std::error_code error;
+    for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
+         at.increment(error))
+        if (const ::pid_t writer = writer_of(at->path().filename().native()); writer > 0)
+            remove_if_dead(at->path(), writer);
+}
+
+// True if the new file is ours alone. A file system without locks is as good.
+bool lock_new_file(int descriptor) {
+    struct stat status { };
+    static_cast<void>(::flock(descriptor, LOCK_EX));
+    return ::fstat(descriptor, &status) != 0 || status.st_nlink > 0;
 }
 
 } // namespace
@@ -64,10 +117,14 @@ AtomicFile::AtomicFile(std::filesystem::path target)
     }
     struct stat old { };
     const bool replaces = ::stat(final_.c_str(), &old) == 0;
+    remove_left_behind(folder());
     for (unsigned attempt = 0; descriptor_ < 0; ++attempt) {
         temporary_ = folder() / temporary_name(attempt);
         descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (descriptor_ < 0 && (errno != EEXIST || attempt == 100)) {
+        if (descriptor_ >= 0) {
+            if (!lock_new_file(descriptor_))
+                ::close(std::exchange(descriptor_, -1));
+        } else if (errno != EEXIST || attempt == 100) {
             const int code = errno;
             if (code == ENOENT || code == ENOTDIR)
                 throw Error(ErrorCode::disk,
@@ -156,13 +213,15 @@ void AtomicFile::commit() {
     };
     if (!sync(descriptor_))
         fail("writing it to the disk", errno);
+    // Renamed before it is closed: a writer on another machine must not take it for left behind.
+    if (!temporary_.empty() && ::rename(temporary_.c_str(), final_.c_str()) != 0)
+        fail("renaming the temporary file to it", errno);
+    const bool was_renamed = !temporary_.empty();
+    temporary_.clear();
     if (::close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR)
         fail("closing it", errno);
-    if (temporary_.empty())
+    if (!was_renamed)
         return;
-    if (::rename(temporary_.c_str(), final_.c_str()) != 0)
-        fail("renaming the temporary file to it", errno);
-    temporary_.clear();
     const int parent = ::open(folder().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (parent < 0)
         return; // a folder that may be written to but not read cannot be synced

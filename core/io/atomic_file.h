@@ -13,8 +13,9 @@ namespace cuset {
 
 class AtomicFile {
 public:
-    // Opens a temporary file in the target's folder. A link is followed and stays; the mode of an
-    // old file is kept. A device or pipe (/dev/stdout) is written straight. Throws Error(disk).
+    // Opens a temporary file in the target's folder, and removes those that killed writers left
+    // there. A link is followed and stays; the mode of an old file is kept. A device or pipe
+    // (/dev/stdout) is written straight. Throws Error(disk).
     explicit AtomicFile(std::filesystem::path target);
     ~AtomicFile(); // removes the temporary file unless commit() succeeded
     AtomicFile(const AtomicFile&) = delete;

@@ -1,10 +1,14 @@
 #include "core/io/atomic_file.h"
 
 #include <csignal>
+#include <fcntl.h>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "core/base/error.h"
 #include "core/io/mapped_file.h"
@@ -91,6 +95,61 @@ TEST(AtomicFile, SaysWhenThereIsNoRoom) {
     EXPECT_NE(error.message().find("needs at least 1.9 MiB"), std::string::npos) << error.what();
     EXPECT_NE(error.message().find("free in"), std::string::npos);
     EXPECT_EQ(read_file(path, plenty), "old");
+    EXPECT_EQ(files_in(folder.path()), 1u);
+}
+
+// A process that writes a little and is killed before it commits; its id.
+::pid_t killed_writer(const fs::path& path) {
+    int opened[2];
+    EXPECT_EQ(::pipe(opened), 0);
+    const ::pid_t child = ::fork();
+    if (child == 0) {
+        AtomicFile file(path);
+        file.write("half");
+        static_cast<void>(::write(opened[1], "x", 1));
+        ::pause();
+        ::_exit(1);
+    }
+    char ready = 0;
+    EXPECT_EQ(::read(opened[0], &ready, 1), 1);
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    ::close(opened[0]);
+    ::close(opened[1]);
+    return child;
+}
+
+TEST(AtomicFile, TheNextWriterRemovesWhatAKilledOneLeft) {
+    const TemporaryFolder folder;
+    const auto path = folder.write("a", "old");
+    const ::pid_t dead = killed_writer(path);
+    const std::string dead_name = ".cuset-" + std::to_string(dead) + "-";
+    EXPECT_EQ(files_in(folder.path()), 2u);
+    // Not ours to remove: other names, what only looks like one, a living writer's file.
+    folder.write(".cuset-" + std::to_string(dead) + ".tmp", "");
+    folder.write(".cuset-1x-2.tmp", "");
+    folder.write(dead_name + "3.tmp.kept", "");
+    fs::create_directory(folder.path() / (dead_name + "4.tmp"));
+    const AtomicFile living(folder.path() / "b");
+    EXPECT_EQ(files_in(folder.path()),
+              6u); // the killed writer's is gone, the living one's is there
+    write_file_atomically(path, "new");
+    EXPECT_EQ(read_file(path, plenty), "new");
+    EXPECT_EQ(files_in(folder.path()), 6u);
+}
+
+TEST(AtomicFile, AFileThatSomebodyHoldsStays) {
+    // As a writer on another machine does, whose process id means nothing here.
+    const TemporaryFolder folder;
+    const ::pid_t dead = killed_writer(folder.path() / "a");
+    const auto held = folder.write(".cuset-" + std::to_string(dead) + "-77.tmp", "half");
+    const int descriptor = ::open(held.c_str(), O_RDWR | O_CLOEXEC);
+    ASSERT_EQ(::flock(descriptor, LOCK_EX), 0);
+    write_file_atomically(folder.path() / "a", "x");
+    EXPECT_TRUE(fs::exists(held));
+    ::close(descriptor);
+    write_file_atomically(folder.path() / "a", "x");
+    EXPECT_FALSE(fs::exists(held));
     EXPECT_EQ(files_in(folder.path()), 1u);
 }
 
