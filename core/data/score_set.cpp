@@ -30,16 +30,82 @@ void require_offsets(std::string_view name, std::span<const std::int64_t> offset
                         std::string(name));
 }
 
-// Written without branches for the compiler to vectorise; comparisons with NaN are false.
-bool is_good_token(const ScoreColumns& columns, std::size_t t, std::int64_t response_bytes) {
-    // A log-softmax in float32 may round to a little above 0.
-    constexpr float largest_log_prob = 1e-4f;
-    constexpr float largest_entropy = std::numeric_limits<float>::max();
-    return (columns.byte_begin[t] >= 0) & (columns.byte_begin[t] <= columns.byte_end[t])
-        & (columns.byte_end[t] <= response_bytes) & (columns.log_prob[t] <= largest_log_prob)
-        & (columns.entropy[t] <= largest_entropy) & (columns.entropy[t] >= -largest_entropy)
-        & (columns.entropy_top20[t] <= largest_entropy)
-        & (columns.entropy_top20[t] >= -largest_entropy);
+// A log-softmax and an entropy in float32 may round to a little beyond 0.
+constexpr float rounding = 1e-3f;
+constexpr float largest = std::numeric_limits<float>::max();
+constexpr LabelBits known_labels =
+    kernel_bit | launch_bit | static_cast<LabelBits>(((1u << sensitive_kind_count) - 1) << 2);
+
+// Nothing, or what is wrong with token t.
+std::string token_problem(const ScoreColumns& columns, std::size_t t, std::int64_t response_bytes) {
+    const std::int32_t begin = columns.byte_begin[t], end = columns.byte_end[t];
+    if (begin < 0 || begin > end || end > response_bytes)
+        return "span [" + std::to_string(begin) + ", " + std::to_string(end)
+            + ") is not inside the response's " + std::to_string(response_bytes) + " bytes";
+    const auto number = [](std::string_view name, float value, std::string_view needed) {
+        return std::string(name) + ' ' + std::to_string(value) + ", needs " + std::string(needed);
+    };
+    if (!(columns.log_prob[t] <= rounding))
+        return number("logprob", columns.log_prob[t], "0 or less");
+    if (!(columns.entropy[t] >= -rounding && columns.entropy[t] <= largest))
+        return number("entropy", columns.entropy[t], "a finite number from 0");
+    if (!(columns.entropy_top20[t] >= -rounding && columns.entropy_top20[t] <= largest))
+        return number("entropy_top20", columns.entropy_top20[t], "a finite number from 0");
+    if (columns.token_id[t] < 0)
+        return "token_id " + std::to_string(columns.token_id[t]) + ", needs 0 or more";
+    if (columns.rank[t] < 0)
+        return "rank " + std::to_string(columns.rank[t]) + ", needs 0 or more";
+    if ((columns.labels[t] & ~known_labels) != 0)
+        return "labels " + std::to_string(columns.labels[t]) + ", only bits 0 to "
+            + std::to_string(sensitive_kind_count + 1) + " have a meaning";
+    const auto k = static_cast<std::size_t>(columns.top_k);
+    for (std::size_t i = t * k; i < (t + 1) * k; ++i) {
+        if (columns.top_id[i] < 0)
+            return "top_id " + std::to_string(columns.top_id[i]) + ", needs 0 or more";
+        if (!(columns.top_log_prob[i] <= rounding))
+            return number("top_logprob", columns.top_log_prob[i], "0 or less");
+    }
+    return {};
+}
+
+// True if every value lies in [least, most]; a NaN lies nowhere. One pass without an exit or a
+// branch, which the compiler makes vector instructions of.
+template <typename T> bool all_within(std::span<const T> values, T least, T most) {
+    std::int32_t outside = 0;
+    for (const T value : values)
+        outside |= static_cast<std::int32_t>(!(value >= least))
+            | static_cast<std::int32_t>(!(value <= most));
+    return outside == 0;
+}
+
+bool spans_within(std::span<const std::int32_t> begins, std::span<const std::int32_t> ends,
+                  std::int32_t response_bytes) {
+    std::int32_t outside = 0;
+    for (std::size_t t = 0; t < begins.size(); ++t)
+        outside |= static_cast<std::int32_t>(begins[t] < 0)
+            | static_cast<std::int32_t>(ends[t] < begins[t])
+            | static_cast<std::int32_t>(ends[t] > response_bytes);
+    return outside == 0;
+}
+
+// Tokens [begin, end) of a sample: column by column, so that each is one stream.
+bool tokens_are_good(const ScoreColumns& columns, std::size_t begin, std::size_t end,
+                     std::int32_t response_bytes) {
+    const std::size_t count = end - begin;
+    const auto k = static_cast<std::size_t>(columns.top_k);
+    constexpr auto most_id = std::numeric_limits<std::int32_t>::max();
+    return spans_within(columns.byte_begin.subspan(begin, count),
+                        columns.byte_end.subspan(begin, count), response_bytes)
+        && all_within(columns.log_prob.subspan(begin, count),
+                      -std::numeric_limits<float>::infinity(), rounding)
+        && all_within(columns.entropy.subspan(begin, count), -rounding, largest)
+        && all_within(columns.entropy_top20.subspan(begin, count), -rounding, largest)
+        && all_within(columns.token_id.subspan(begin, count), 0, most_id)
+        && all_within(columns.rank.subspan(begin, count), 0, most_id)
+        && all_within(columns.labels.subspan(begin, count), LabelBits{0}, known_labels)
+        && all_within(columns.top_id.subspan(begin * k, count * k), 0, most_id)
+        && all_within(columns.top_log_prob.subspan(begin * k, count * k),
+                      -std::numeric_limits<float>::infinity(), rounding);
 }
 
 } // namespace
@@ -80,31 +146,19 @@ ScoreSet::ScoreSet(ScoreColumns columns, std::vector<std::string> ids, ScoreProv
     require_offsets("response_begin", columns_.response_begin, columns_.response_utf8.size());
 }
 
-void ScoreSet::check_tokens() const {
-    for (std::int64_t n = 0; n < sample_count(); ++n) {
+void ScoreSet::check_tokens(std::int64_t first, std::int64_t last) const {
+    for (std::int64_t n = first; n < last; ++n) {
         const auto begin = static_cast<std::size_t>(token_begin(n));
         const auto end = static_cast<std::size_t>(token_end(n));
         const auto length = static_cast<std::int64_t>(response(n).size());
-        // The first pass has no exit, so that it runs as fast as memory allows; the second finds
-        // the token.
-        bool good = true;
-        for (std::size_t t = begin; t < end; ++t)
-            good &= is_good_token(columns_, t, length);
-        if (good)
+        if (length <= std::numeric_limits<std::int32_t>::max()
+            && tokens_are_good(columns_, begin, end, static_cast<std::int32_t>(length)))
             continue;
-        std::size_t t = begin;
-        while (is_good_token(columns_, t, length))
-            ++t;
-        throw Error(ErrorCode::bad_value,
-                    "token " + std::to_string(t - begin) + ": span ["
-                        + std::to_string(columns_.byte_begin[t]) + ", "
-                        + std::to_string(columns_.byte_end[t]) + "), logprob "
-                        + std::to_string(columns_.log_prob[t]) + ", entropy "
-                        + std::to_string(columns_.entropy[t]) + " and "
-                        + std::to_string(columns_.entropy_top20[t])
-                        + "; needs a span in the response's " + std::to_string(length)
-                        + " bytes, logprob <= 0, finite entropies",
-                    "sample " + printable(id(n), 80));
+        for (std::size_t t = begin; t < end; ++t)
+            if (const std::string problem = token_problem(columns_, t, length); !problem.empty())
+                throw Error(ErrorCode::bad_value,
+                            "token " + std::to_string(t - begin) + ": " + problem,
+                            "sample " + printable(id(n), 80));
     }
 }
 

@@ -69,12 +69,13 @@ public:
     const ScoreColumns& columns() const { return columns_; }
     const ScoreProvenance& provenance() const { return provenance_; }
 
-    // Checks what the constructor does not, because it has to look at every token: spans inside
-    // their responses, log-probabilities <= 0 and entropies finite. Token ids, ranks and
-    // alternatives may still be any value, so whoever looks one up in a table checks its range.
-    // O(T). Throws Error(bad_value) naming sample and token. Sets that were built in this program
-    // need it not; those read from files have passed it.
-    void check_tokens() const;
+    // Checks samples [first, last) for what the constructor does not, because it has to look at
+    // every token: spans inside their responses, log-probabilities <= 0, entropies finite and >= 0
+    // (both but for rounding), token ids and ranks >= 0, known label bits. Ids may still lie above
+    // any vocabulary, so whoever looks one up in a table checks its range. O(tokens). Throws
+    // Error(bad_value) naming sample and token. Sets that were built in this program need it not;
+    // those read from files have passed it.
+    void check_tokens(std::int64_t first, std::int64_t last) const;
 
     // 0 <= n < sample_count(), asserted.
     const std::string& id(std::int64_t n) const { return ids_[static_cast<std::size_t>(n)]; }

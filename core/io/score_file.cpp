@@ -77,7 +77,7 @@ public:
         try {
             auto scores = std::make_shared<const ScoreSet>(columns, std::move(names),
                                                            std::move(origin), file_);
-            scores->check_tokens();
+            scores->check_tokens(0, scores->sample_count());
             for (std::int64_t n = 0; n < scores->sample_count(); ++n)
                 if (!is_valid_utf8(scores->prompt(n)) || !is_valid_utf8(scores->response(n)))
                     throw Error(ErrorCode::bad_value, "its text is not UTF-8",
@@ -100,7 +100,7 @@ private:
 
     void check_format() const {
         const std::string name = file_->path().string();
-        if (metadata("format") != format_name)
+        if (!is_score_file(*file_))
             throw Error(ErrorCode::bad_format,
                         "is not a score file: its metadata lack format = \"cuset-scores\" (made by "
                         "`cuset score`)",
@@ -222,6 +222,11 @@ std::map<std::string, std::string> score_metadata(const ScoreSet& scores) {
 }
 
 } // namespace
+
+bool is_score_file(const SafetensorsFile& file) {
+    const auto format = file.metadata().find("format");
+    return format != file.metadata().end() && format->second == format_name;
+}
 
 std::shared_ptr<const ScoreSet> read_score_file(const std::filesystem::path& path) {
     return ScoreFileReader(path).read();

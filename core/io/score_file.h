@@ -12,6 +12,11 @@
 
 namespace cuset {
 
+class SafetensorsFile;
+
+// True if its metadata say so, of whatever version.
+bool is_score_file(const SafetensorsFile& file);
+
 // Maps the file; columns are views into the mapping, nothing is copied but the ids. Everything that
 // users of a ScoreSet index by is checked: offsets, spans and texts, and the scores for NaN
 // (ScoreSet::check_tokens). Throws Error: not_found, unreadable, bad_format (not a score file, or

@@ -259,6 +259,16 @@ TEST_F(ScoreFile, RefusesHostileValues) {
     EXPECT_THAT(error_with("logprob", F{0, 0.5f, 0}), HasSubstr("logprob 0.5"));
     EXPECT_THAT(error_with("entropy", F{0, infinity, 0}), HasSubstr("token 1"));
     EXPECT_THAT(error_with("entropy_top20", F{nan, 0, 0}), HasSubstr("token 0"));
+    EXPECT_THAT(error_with("entropy", F{0, 0, -0.5f}), HasSubstr("sample third: token 0: entropy"));
+    EXPECT_THAT(error_with("entropy_top20", F{0, -1, 0}), HasSubstr("entropy_top20 -1"));
+    EXPECT_THAT(error_with("token_id", S{-3, 4, 5}), HasSubstr("token 0: token_id -3"));
+    EXPECT_THAT(error_with("rank", S{0, -1, 0}), HasSubstr("token 1: rank -1"));
+    EXPECT_THAT(error_with("labels", std::vector<LabelBits>{0, 1 << 10, 0}),
+                HasSubstr("token 1: labels 1024"));
+    EXPECT_THAT(error_with("top_id", S{1, 2, 3, -4, 5, 6}), HasSubstr("token 1: top_id -4"));
+    EXPECT_THAT(error_with("top_logprob", F{0, -1, 0, nan, 0, 0}),
+                HasSubstr("token 1: top_logprob"));
+    EXPECT_EQ(error_with("entropy", F{0, -1e-5f, 0}), ""); // rounding
     EXPECT_THAT(error_with("vocab_id", S{9, 8, 7, 6, 5, 4}), HasSubstr("vocab_id"));
     EXPECT_EQ(code_, ErrorCode::bad_format);
 }
@@ -330,6 +340,7 @@ TEST_F(ScoreFile, OpensFast) {
         std::vector<std::int64_t> sample_begin, prompt_begin, response_begin;
         std::vector<std::int32_t> ints = std::vector<std::int32_t>(tokens, 0);
         std::vector<float> floats = std::vector<float>(tokens, -0.25f);
+        std::vector<float> entropies = std::vector<float>(tokens, 0.25f);
         std::vector<LabelBits> labels = std::vector<LabelBits>(tokens, 1);
         std::string responses;
     } store;
@@ -348,8 +359,8 @@ TEST_F(ScoreFile, OpensFast) {
     columns.response_begin = store.response_begin;
     columns.token_id = columns.rank = columns.byte_begin = columns.byte_end = columns.top_id =
         store.ints;
-    columns.log_prob = columns.entropy = columns.entropy_top20 = columns.top_log_prob =
-        store.floats;
+    columns.log_prob = columns.top_log_prob = store.floats;
+    columns.entropy = columns.entropy_top20 = store.entropies;
     columns.top_k = 1;
     columns.labels = store.labels;
     columns.response_utf8 = store.responses;
