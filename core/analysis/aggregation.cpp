@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cassert>
+#include <deque>
 #include <limits>
 #include <string>
-#include <tuple>
 
+#include "core/analysis/window.h"
+#include "core/analysis/window_sums.h"
 #include "core/base/error.h"
 
 namespace cuset {
@@ -159,6 +161,128 @@ private:
     bool line_is_empty_ = true;
 };
 
+// Tokens of one stretch, one after another.
+struct TokenRun {
+    double sum = 0;
+    float least = 2; // above any confidence
+    std::int32_t tokens = 0;
+    std::int32_t first = -1;
+    LabelBits labels = 0;
+
+    void add(const TokenColumns& columns, std::size_t t) {
+        if (tokens++ == 0)
+            first = static_cast<std::int32_t>(t);
+        sum += static_cast<double>(columns.confidence[t]);
+        least = std::min(least, columns.confidence[t]);
+        labels = static_cast<LabelBits>(labels | columns.labels[t]);
+    }
+    SpanConfidence entry(ByteSpan span) const {
+        if (tokens == 0)
+            return {.span = span};
+        return {span, static_cast<float>(sum / tokens), least, tokens, first, labels};
+    }
+};
+
+// Tokens [begin, end), begin < end.
+SpanConfidence run_of(const TokenColumns& tokens, std::size_t begin, std::size_t end) {
+    TokenRun run;
+    for (std::size_t t = begin; t < end; ++t)
+        run.add(tokens, t);
+    return run.entry({tokens.spans[begin].begin, tokens.spans[end - 1].end});
+}
+
+std::vector<SpanConfidence> runs_of_one(const TokenColumns& tokens) {
+    std::vector<SpanConfidence> result;
+    result.reserve(tokens.spans.size());
+    for (std::size_t t = 0; t < tokens.spans.size(); ++t)
+        result.push_back(run_of(tokens, t, t + 1));
+    return result;
+}
+
+// Windows that are the lowest of all that overlap them. A window is compared with those that begin
+// up to length - 1 tokens before and after it: the smallest of each such stretch of begins is kept
+// at the front of a queue.
+std::vector<SpanConfidence> lowest_windows(const TokenColumns& tokens, std::int32_t window) {
+    assert(window >= 1);
+    std::vector<SpanConfidence> result;
+    const std::size_t count = tokens.confidence.size();
+    if (count == 0)
+        return result;
+    const std::size_t length = std::min(static_cast<std::size_t>(window), count);
+    std::vector<double> sums(count + 1);
+    prefix_sums(tokens.confidence, sums);
+    const std::size_t windows = count - length + 1;
+    const auto sum_at = [&](std::size_t begin) { return sums[begin + length] - sums[begin]; };
+    std::deque<std::size_t> queue; // begins; their sums rise
+    std::size_t next = 0; // the first begin that is not in the queue yet
+    for (std::size_t begin = 0; begin < windows; ++begin) {
+        for (; next < std::min(windows, begin + length); ++next) {
+            while (!queue.empty() && sum_at(queue.back()) > sum_at(next))
+                queue.pop_back();
+            queue.push_back(next);
+        }
+        while (queue.front() + length <= begin)
+            queue.pop_front();
+        if (queue.front() == begin)
+            result.push_back(run_of(tokens, begin, begin + length));
+    }
+    return result;
+}
+
+// The launch bit and the kind of launch configurations mark the same thing.
+constexpr LabelBits launch_bits = launch_bit | kind_bit(SensitiveKind::launch_config);
+
+// Longest runs of tokens with one of the bits in common.
+void add_label_runs(const TokenColumns& tokens, LabelBits bits,
+                    std::vector<SpanConfidence>& result) {
+    for (std::size_t t = 0; t < tokens.labels.size();) {
+        std::size_t end = t;
+        while (end < tokens.labels.size() && (tokens.labels[end] & bits) != 0)
+            ++end;
+        if (end > t) {
+            SpanConfidence run = run_of(tokens, t, end);
+            run.labels = static_cast<LabelBits>(run.labels & bits);
+            result.push_back(run);
+        }
+        t = end + 1;
+    }
+}
+
+std::vector<SpanConfidence> label_runs(const TokenColumns& tokens) {
+    std::vector<SpanConfidence> result;
+    add_label_runs(tokens, kernel_bit, result);
+    add_label_runs(tokens, launch_bits, result);
+    for (int kind = 0; kind < sensitive_kind_count; ++kind)
+        if (static_cast<SensitiveKind>(kind) != SensitiveKind::launch_config)
+            add_label_runs(tokens, kind_bit(static_cast<SensitiveKind>(kind)), result);
+    std::stable_sort(result.begin(), result.end(),
+                     [](const SpanConfidence& a, const SpanConfidence& b) {
+                         return a.first_token < b.first_token;
+                     });
+    return result;
+}
+
+// For each line the lowest window around one of its tokens. `lines` are the lines' own entries.
+std::vector<SpanConfidence> windows_of_lines(std::vector<SpanConfidence> lines,
+                                             const TokenColumns& tokens,
+                                             const MaskSettings& settings) {
+    const auto count = static_cast<std::int32_t>(tokens.confidence.size());
+    std::vector<float> means(tokens.confidence.size());
+    window_means(tokens.confidence, settings.window, settings.whole_if_short, means);
+    for (SpanConfidence& line : lines) {
+        if (line.tokens == 0)
+            continue;
+        const auto first = means.begin() + line.first_token;
+        const auto lowest = std::min_element(first, first + line.tokens);
+        const WindowRange range = window_at(static_cast<std::int32_t>(lowest - means.begin()),
+                                            count, settings.window, settings.whole_if_short);
+        line = run_of(tokens, static_cast<std::size_t>(range.begin),
+                      static_cast<std::size_t>(range.end));
+        line.mean = *lowest;
+    }
+    return lines;
+}
+
 } // namespace
 
 std::vector<ByteSpan> line_spans(std::string_view text) {
@@ -182,80 +306,75 @@ std::vector<ByteSpan> statement_spans(std::string_view text) {
     return StatementCutter(text).cut();
 }
 
-std::vector<SpanConfidence> aggregate(std::span<const ByteSpan> spans,
-                                      std::span<const ByteSpan> token_spans,
-                                      std::span<const float> confidence,
-                                      std::span<const LabelBits> labels, Aggregate how) {
-    assert(token_spans.size() == confidence.size() && labels.size() == confidence.size());
+std::vector<SpanConfidence> aggregate(std::span<const ByteSpan> spans, const TokenColumns& tokens) {
+    assert(tokens.spans.size() == tokens.confidence.size()
+           && tokens.labels.size() == tokens.confidence.size());
     std::vector<SpanConfidence> result;
     result.reserve(spans.size());
     std::size_t first = 0; // no token before it reaches the current span
     for (const ByteSpan span : spans) {
-        SpanConfidence entry;
-        entry.span = span;
-        double sum = 0;
-        float least = 2;
-        while (first < token_spans.size() && token_spans[first].end <= span.begin)
+        while (first < tokens.spans.size() && tokens.spans[first].end <= span.begin)
             ++first;
-        for (std::size_t t = first; t < token_spans.size() && token_spans[t].begin < span.end;
-             ++t) {
-            if (!token_spans[t].overlaps(span))
-                continue;
-            if (entry.tokens++ == 0)
-                entry.first_token = static_cast<std::int32_t>(t);
-            sum += static_cast<double>(confidence[t]);
-            least = std::min(least, confidence[t]);
-            entry.labels = static_cast<LabelBits>(entry.labels | labels[t]);
-        }
-        if (entry.tokens > 0)
-            entry.confidence =
-                how == Aggregate::minimum ? least : static_cast<float>(sum / entry.tokens);
-        result.push_back(entry);
+        TokenRun run;
+        for (std::size_t t = first; t < tokens.spans.size() && tokens.spans[t].begin < span.end;
+             ++t)
+            if (tokens.spans[t].overlaps(span))
+                run.add(tokens, t);
+        result.push_back(run.entry(span));
     }
     return result;
 }
 
-std::vector<SpanConfidence> aggregate_sample(const CorpusAnalyzer& analyzer, std::int64_t n,
-                                             TextUnit unit, Aggregate how) {
-    const ScoreSet& scores = *analyzer.scores();
-    const std::string_view text = scores.response(n);
-    const auto begin = static_cast<std::size_t>(scores.token_begin(n));
-    const std::size_t tokens = static_cast<std::size_t>(scores.token_end(n)) - begin;
-    std::vector<ByteSpan> token_spans(tokens);
-    for (std::size_t t = 0; t < tokens; ++t)
-        token_spans[t] = scores.span(static_cast<std::int64_t>(begin + t));
-    return aggregate(unit == TextUnit::line ? line_spans(text) : statement_spans(text), token_spans,
-                     analyzer.confidence().subspan(begin, tokens),
-                     scores.columns().labels.subspan(begin, tokens), how);
+std::vector<SpanConfidence> unit_confidences(std::string_view text, const TokenColumns& tokens,
+                                             TextUnit unit, std::int32_t window) {
+    switch (unit) {
+    case TextUnit::token:
+        return runs_of_one(tokens);
+    case TextUnit::line:
+        return aggregate(line_spans(text), tokens);
+    case TextUnit::statement:
+        return aggregate(statement_spans(text), tokens);
+    case TextUnit::window:
+        return lowest_windows(tokens, window);
+    case TextUnit::region:
+        break;
+    }
+    return label_runs(tokens);
 }
 
-std::vector<LowRegion> lowest_regions(const CorpusAnalyzer& analyzer, TextUnit unit, Aggregate how,
-                                      std::int32_t least_tokens, std::size_t most,
-                                      RunControl& control) {
-    const std::int64_t samples = analyzer.scores()->sample_count();
-    const auto lower = [](const LowRegion& a, const LowRegion& b) {
-        return std::tuple(a.region.confidence, a.sample, a.region.span.begin)
-            < std::tuple(b.region.confidence, b.sample, b.region.span.begin);
-    };
-    std::vector<LowRegion> heap; // the highest of the kept ones on top
-    for (std::int64_t n = 0; n < samples && most > 0; ++n) {
-        control.checkpoint({"looking for low regions", n, samples, "samples"});
-        for (const SpanConfidence& region : aggregate_sample(analyzer, n, unit, how)) {
-            const LowRegion candidate{n, region};
-            if (region.tokens < std::max(1, least_tokens))
-                continue;
-            if (heap.size() == most) {
-                if (!lower(candidate, heap.front()))
-                    continue;
-                std::pop_heap(heap.begin(), heap.end(), lower);
-                heap.pop_back();
-            }
-            heap.push_back(candidate);
-            std::push_heap(heap.begin(), heap.end(), lower);
+std::vector<SpanConfidence> unit_confidences(const CorpusAnalyzer& analyzer, std::int64_t n,
+                                             TextUnit unit, std::int32_t window) {
+    const ScoreSet& scores = *analyzer.scores();
+    const auto begin = static_cast<std::size_t>(scores.token_begin(n));
+    const std::size_t count = static_cast<std::size_t>(scores.token_end(n)) - begin;
+    std::vector<ByteSpan> spans(count);
+    for (std::size_t t = 0; t < count; ++t)
+        spans[t] = scores.span(static_cast<std::int64_t>(begin + t));
+    return unit_confidences(scores.response(n),
+                            {spans, analyzer.confidence().subspan(begin, count),
+                             scores.columns().labels.subspan(begin, count)},
+                            unit, window);
+}
+
+std::vector<SpanConfidence> line_confidences(std::string_view text, const TokenColumns& tokens,
+                                             TextUnit unit, Aggregate how,
+                                             const MaskSettings& settings) {
+    const std::vector<ByteSpan> lines = line_spans(text);
+    if (unit == TextUnit::window)
+        return windows_of_lines(aggregate(lines, tokens), tokens, settings);
+    std::vector<SpanConfidence> lowest(lines.size());
+    for (const SpanConfidence& entry : unit_confidences(text, tokens, unit, settings.window)) {
+        if (entry.tokens == 0)
+            continue;
+        auto line = std::ranges::upper_bound(lines, entry.span.begin, {}, &ByteSpan::end);
+        for (; line != lines.end() && line->begin < entry.span.end; ++line) {
+            SpanConfidence& kept = lowest[static_cast<std::size_t>(line - lines.begin())];
+            if (line->overlaps(entry.span)
+                && (kept.tokens == 0 || entry.confidence(how) < kept.confidence(how)))
+                kept = entry;
         }
     }
-    std::sort_heap(heap.begin(), heap.end(), lower);
-    return heap;
+    return lowest;
 }
 
 } // namespace cuset

@@ -1,7 +1,8 @@
-// Confidence by line, statement or any other stretch of a response: the mean or the minimum over
-// its tokens.
+// Confidence by line, statement, window, region or any other stretch of a response: mean and
+// minimum over its tokens. T tokens of one sample.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -23,34 +24,49 @@ std::vector<ByteSpan> line_spans(std::string_view text);
 std::vector<ByteSpan> statement_spans(std::string_view text);
 
 enum class Aggregate : std::uint8_t { mean, minimum };
+inline constexpr std::array<std::string_view, 2> aggregate_names{"mean", "minimum"};
+
+// What a stretch of a response is. A window is `window` consecutive tokens (a shorter sample is
+// one); of those that overlap only the lowest is meant, the first of equal ones. A region is a
+// longest run of tokens that share a kernel body, a launch configuration or a kind of sensitive
+// span.
+enum class TextUnit : std::uint8_t { token, line, statement, window, region };
+inline constexpr std::array<std::string_view, 5> text_unit_names{"token", "line", "statement",
+                                                                 "window", "region"};
 
 struct SpanConfidence {
     ByteSpan span;
-    float confidence = 0; // mean or minimum over its tokens; 0 without tokens
-    std::int32_t tokens = 0; // tokens that share at least one byte with the span
+    float mean = 0, minimum = 0; // of its tokens' confidence; 0 without tokens
+    std::int32_t tokens = 0; // that share at least one byte with the span
     std::int32_t first_token = -1;
-    LabelBits labels = 0; // the bits of any of its tokens
-};
-// One entry for each of `spans`, which are in order and do not overlap. Tokens [T] are in order of
-// their begin; one that lies in several spans counts in each, one with an empty span in none.
-std::vector<SpanConfidence> aggregate(std::span<const ByteSpan> spans,
-                                      std::span<const ByteSpan> token_spans,
-                                      std::span<const float> confidence,
-                                      std::span<const LabelBits> labels, Aggregate how);
+    LabelBits labels = 0; // the bits of any of its tokens; of a region those that make it one
 
-enum class TextUnit : std::uint8_t { line, statement };
+    float confidence(Aggregate how) const { return how == Aggregate::mean ? mean : minimum; }
+};
+
+// The tokens of one sample, [T] each, in order of their begin.
+struct TokenColumns {
+    std::span<const ByteSpan> spans;
+    std::span<const float> confidence;
+    std::span<const LabelBits> labels;
+};
+
+// One entry for each of `spans`, which are in order and do not overlap. A token that lies in
+// several spans counts in each, one with an empty span in none.
+std::vector<SpanConfidence> aggregate(std::span<const ByteSpan> spans, const TokenColumns& tokens);
+
+// The units of one response, in order of their begin. `window` >= 1 is used for windows only.
+// Linear time. Throws Error(limit) as line_spans.
+std::vector<SpanConfidence> unit_confidences(std::string_view text, const TokenColumns& tokens,
+                                             TextUnit unit, std::int32_t window);
 // The same for sample n of a corpus.
-std::vector<SpanConfidence> aggregate_sample(const CorpusAnalyzer& analyzer, std::int64_t n,
-                                             TextUnit unit, Aggregate how);
+std::vector<SpanConfidence> unit_confidences(const CorpusAnalyzer& analyzer, std::int64_t n,
+                                             TextUnit unit, std::int32_t window);
 
-struct LowRegion {
-    std::int64_t sample = 0;
-    SpanConfidence region;
-};
-// The `most` stretches with the lowest confidence over the whole corpus, lowest first, of those
-// with at least `least_tokens` tokens; ties in order of sample and place. Throws Cancelled.
-std::vector<LowRegion> lowest_regions(const CorpusAnalyzer& analyzer, TextUnit unit, Aggregate how,
-                                      std::int32_t least_tokens, std::size_t most,
-                                      RunControl& control);
+// For each line of the text the lowest of the units that share a byte with it, tokens 0 where there
+// is none: what a gutter shows. Of windows those around the line's own tokens count (Eq. 5, 6).
+std::vector<SpanConfidence> line_confidences(std::string_view text, const TokenColumns& tokens,
+                                             TextUnit unit, Aggregate how,
+                                             const MaskSettings& settings);
 
 } // namespace cuset

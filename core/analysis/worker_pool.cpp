@@ -17,7 +17,7 @@ struct WorkerPool::Impl {
     std::mutex mutex;
     std::condition_variable wake, idle;
     std::uint64_t round = 0; // a new number wakes the workers
-    int busy = 0;
+    int busy = 0; // workers that take part in this round
     bool ending = false;
     std::int64_t count = 0;
     const std::function<void(std::int64_t)>* body = nullptr;
@@ -49,6 +49,11 @@ struct WorkerPool::Impl {
                 if (ending)
                     return;
                 seen = round;
+                // Whoever comes too late is not waited for: on a busy machine that may take a
+                // while.
+                if (next.load(std::memory_order_relaxed) >= count)
+                    continue;
+                ++busy;
             }
             drain();
             const std::lock_guard lock(mutex);
@@ -68,7 +73,6 @@ struct WorkerPool::Impl {
             body = &function;
             next = 0;
             failure = nullptr;
-            busy = static_cast<int>(workers.size());
             ++round;
         }
         wake.notify_all();
