@@ -10,11 +10,14 @@
 #include "app/cli/data_options.h"
 #include "app/cli/files.h"
 #include "app/cli/format.h"
+#include "app/cli/lowest_output.h"
 #include "app/cli/objective_tables.h"
 #include "app/cli/progress.h"
 #include "app/cli/scored_data.h"
 #include "core/analysis/comparison.h"
 #include "core/analysis/corpus_summary.h"
+#include "core/analysis/mask.h"
+#include "core/analysis/worker_pool.h"
 #include "core/base/csv.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
@@ -32,6 +35,7 @@ struct AnalyzeCommand {
     std::string filter;
     std::string export_path;
     std::string export_format = "messages";
+    LowestOptions lowest;
     bool per_sample = false;
     bool statistics = false;
     bool objectives = false;
@@ -87,49 +91,67 @@ std::string per_sample_json_lines(const CorpusAnalyzer& analyzer,
     return out;
 }
 
-void write_per_sample(const std::string& output, const CorpusAnalyzer& analyzer,
-                      const std::vector<std::int64_t>& samples, const ObjectivePushes& pushes) {
-    const bool json_lines = output.ends_with(".jsonl");
-    if (!json_lines && !output.ends_with(".csv") && output != "-")
+// Before any work is done.
+void require_table_name(const std::string& output) {
+    if (!output.empty() && !output.ends_with(".jsonl") && !output.ends_with(".csv")
+        && output != "-")
         throw Error(ErrorCode::usage, "must end in .csv or .jsonl", "-o " + output);
-    const std::string text = json_lines ? per_sample_json_lines(analyzer, samples, pushes)
-                                        : per_sample_csv(analyzer, samples, pushes);
+}
+
+void write_table(const std::string& output, const std::string& text) {
     if (output == "-")
         std::fwrite(text.data(), 1, text.size(), stdout);
     else
         write_file_atomically(output, text);
 }
 
+void write_per_sample(const std::string& output, const CorpusAnalyzer& analyzer,
+                      const std::vector<std::int64_t>& samples) {
+    write_table(output,
+                output.ends_with(".jsonl") ? per_sample_json_lines(analyzer, samples)
+                                           : per_sample_csv(analyzer, samples));
+}
+
+// From the JSON, so that what is not there is the same in both.
 void print_summary(const CorpusSummary& summary) {
+    const Json json = to_json(summary);
     std::printf("%s samples, %s response tokens; tau %g, lambda %g, window %d\n\n",
                 format_count(summary.samples).c_str(), format_count(summary.tokens).c_str(),
                 summary.settings.tau, summary.settings.lambda, summary.settings.window);
-    const auto row = [](std::string_view name, const Moments& m) {
-        return std::vector<std::string>{std::string(name), format_count(m.count), fixed(m.mean),
-                                        fixed(m.std)};
+    const auto row = [](std::string_view name, const Json& m) {
+        return std::vector<std::string>{std::string(name), format_count(m["count"]),
+                                        fixed_or_dash(m["mean"]), fixed_or_dash(m["std"])};
     };
-    std::vector<std::vector<std::string>> rows{row("CUDA-sensitive", summary.confidence.sensitive),
-                                               row("neutral", summary.confidence.neutral),
-                                               row("all", summary.confidence.all)};
-    for (std::size_t k = 0; k < sensitive_kind_names.size(); ++k)
-        rows.push_back(
-            row("  " + std::string(sensitive_kind_names[k]), summary.confidence.by_kind[k]));
+    const Json& confidence = json["confidence"];
+    std::vector<std::vector<std::string>> rows{row("CUDA-sensitive", confidence["sensitive"]),
+                                               row("neutral", confidence["neutral"]),
+                                               row("all", confidence["all"])};
+    for (const auto& [name, kind] : confidence["by_kind"].items())
+        rows.push_back(row("  " + name, kind));
     print_table({"confidence", "tokens", "mean", "std"}, rows);
-    std::printf("\nKS sensitive against neutral: statistic %.4f, log10 p %.1f\n",
-                summary.confidence.ks.statistic, summary.confidence.ks.log10_p);
-    std::printf("mask: %s confident, %s in CUDA regions, %s supervised, mean M %.3f\n",
-                percent(summary.mask.confident_share).c_str(),
-                percent(summary.mask.cuda_share).c_str(),
-                percent(summary.mask.supervised_share).c_str(), summary.mask.mean_mask);
-    std::printf("difficulty C: mean %.4f (%.4f to %.4f); weight w: mean %.4f (%.4f to %.4f)\n",
-                summary.difficulty.mean, summary.difficulty.min, summary.difficulty.max,
-                summary.weight.mean, summary.weight.min, summary.weight.max);
+    std::printf("\nKS sensitive against neutral: statistic %s, log10 p %s\n",
+                fixed_or_dash(json["ks"]["statistic"]).c_str(),
+                fixed_or_dash(json["ks"]["log10_p"], 1).c_str());
+    const Json& mask = json["mask"];
+    std::printf("mask: %s confident, %s in CUDA regions, %s supervised, mean M %s\n",
+                percent_or_dash(mask["confident_share"]).c_str(),
+                percent_or_dash(mask["cuda_share"]).c_str(),
+                percent_or_dash(mask["supervised_share"]).c_str(),
+                fixed_or_dash(mask["mean_mask"], 3).c_str());
+    const auto range = [&](const char* name) {
+        const Json& values = json[name];
+        return fixed_or_dash(values["mean"]) + " (" + fixed_or_dash(values["min"]) + " to "
+            + fixed_or_dash(values["max"]) + ")";
+    };
+    std::printf("difficulty C: mean %s; weight w: mean %s\n", range("difficulty").c_str(),
+                range("weight").c_str());
+    const Json& low = json["low_confidence"];
     std::printf(
         "low-confidence windows of %d tokens: in %s of samples, %s of windows; %s of them touch "
         "sensitive code\n",
-        summary.low_confidence.window, percent(summary.low_confidence.samples_share).c_str(),
-        percent(summary.low_confidence.windows_share).c_str(),
-        percent(summary.low_confidence.sensitive_share).c_str());
+        summary.low_confidence.window, percent_or_dash(low["samples_share"]).c_str(),
+        percent_or_dash(low["windows_share"]).c_str(),
+        percent_or_dash(low["sensitive_share"]).c_str());
 }
 
 void require_usable(const AnalyzeCommand& options) {
@@ -139,18 +161,28 @@ void require_usable(const AnalyzeCommand& options) {
     if (!options.filter.empty() && !options.per_sample && options.export_path.empty())
         throw Error(ErrorCode::usage, "needs --per-sample or --export, whose samples it chooses",
                     "--filter");
-    for (const std::string& output : {options.output, options.export_path})
+    if (options.per_sample && options.lowest.count > 0 && !options.json)
+        throw Error(ErrorCode::usage, "and --per-sample both fill -o; ask for one at a time",
+                    "--lowest");
+    if (options.per_sample || options.lowest.count > 0)
+        require_table_name(options.output);
+    for (const std::string& output : {options.output, options.export_path}) {
         refuse_overwriting(output, {options.data.scores, options.data.labels, options.data.notes});
+        require_writable(output);
+    }
 }
 
 void print_analysis(const AnalyzeCommand& options, const CorpusAnalyzer& analyzer,
-                    const Json& statistics, const ObjectivePushes& pushes) {
+                    const Json& statistics, const ObjectivePushes& pushes,
+                    const std::vector<LowUnit>& lowest) {
     if (options.json) {
         Json summary = to_json(analyzer.summary());
         if (options.statistics)
             summary["statistics"] = statistics;
         if (options.objectives)
             summary["objectives"] = to_json(pushes);
+        if (options.lowest.count > 0)
+            summary["lowest"] = lowest_json(*analyzer.scores(), lowest);
         print_json(summary);
         return;
     }
@@ -159,13 +191,16 @@ void print_analysis(const AnalyzeCommand& options, const CorpusAnalyzer& analyze
         print_statistics(statistics);
     if (!pushes.empty())
         print_objectives(pushes);
+    if (options.lowest.count > 0 && options.output.empty())
+        print_lowest(*analyzer.scores(), lowest, options.lowest);
 }
 
 void run_analyze(const AnalyzeCommand& options) {
     require_usable(options);
     CommandRun run;
     const ScoredData data = read_scored_data(options.data);
-    CorpusAnalyzer analyzer(data.scores, run.control());
+    WorkerPool pool(0);
+    CorpusAnalyzer analyzer(data.scores, run.control(), pool.parallel_for());
     analyzer.set_low_confidence_window(options.low_window);
     analyzer.update(options.settings);
     if (!options.token_weights.empty()) {
@@ -179,15 +214,22 @@ void run_analyze(const AnalyzeCommand& options) {
         : ObjectivePushes();
     const Json statistics =
         options.statistics ? statistics_json(analyzer, pushes, run.control()) : Json();
+    const std::vector<LowUnit> lowest = find_lowest(analyzer, options.lowest, run.control());
     run.finish();
-    if (options.per_sample)
-        write_per_sample(options.output, analyzer, samples,
-                         options.objectives ? pushes : ObjectivePushes());
+    const bool lines = options.output.ends_with(".jsonl");
+    if (options.per_sample) {
+        const ObjectivePushes columns = options.objectives ? pushes : ObjectivePushes();
+        write_table(options.output, lines ? per_sample_json_lines(analyzer, samples, columns)
+                                          : per_sample_csv(analyzer, samples, columns));
+    } else if (options.lowest.count > 0 && !options.output.empty()) {
+        write_table(options.output, lines ? lowest_json_lines(*analyzer.scores(), lowest)
+                                          : lowest_units_csv(*analyzer.scores(), lowest));
+    }
     if (!options.export_path.empty())
         export_to(options.export_path, *find_export_format(options.export_format), analyzer,
                   samples, data.notes, run.control());
     if (options.json || (options.output != "-" && options.export_path != "-"))
-        print_analysis(options, analyzer, statistics, pushes);
+        print_analysis(options, analyzer, statistics, pushes, lowest);
 }
 
 struct CompareCommand {
@@ -197,8 +239,10 @@ struct CompareCommand {
 };
 
 Json to_json(const MeanChange& change) {
-    return {
-        {"count", change.count}, {"log_prob", change.log_prob}, {"confidence", change.confidence}};
+    const bool any = change.count > 0;
+    return {{"count", change.count},
+            {"log_prob", or_null(any, change.log_prob)},
+            {"confidence", or_null(any, change.confidence)}};
 }
 
 Json to_json(const Comparison& comparison) {
@@ -226,8 +270,10 @@ void run_compare(const CompareCommand& options) {
         return;
     }
     const auto row = [](std::string_view name, const MeanChange& change) {
+        const Json json = to_json(change);
         return std::vector<std::string>{std::string(name), format_count(change.count),
-                                        fixed(change.log_prob), fixed(change.confidence)};
+                                        fixed_or_dash(json["log_prob"]),
+                                        fixed_or_dash(json["confidence"])};
     };
     std::vector<std::vector<std::string>> rows{row("all", comparison.all),
                                                row("CUDA-sensitive", comparison.sensitive),
@@ -265,7 +311,9 @@ void add_analysis_commands(CLI::App& program) {
         ->check(CLI::Range(1, 1 << 24))
         ->capture_default_str();
     command->add_flag("--per-sample", analyze->per_sample, "write a line for each sample to -o");
-    command->add_option("-o,--output", analyze->output, "FILE.csv or FILE.jsonl for --per-sample");
+    command->add_option("-o,--output", analyze->output,
+                        "FILE.csv or FILE.jsonl for --per-sample or --lowest");
+    add_lowest_options(*command, analyze->lowest);
     command->add_flag("--statistics", analyze->statistics,
                       "also bootstrap intervals by sample, effect sizes, push, lowest regions");
     command->add_flag("--objectives", analyze->objectives,

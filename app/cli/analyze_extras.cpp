@@ -1,9 +1,8 @@
 #include "app/cli/analyze_extras.h"
 
-#include <algorithm>
 #include <cstdio>
 
-#include "core/analysis/aggregation.h"
+#include "app/cli/lowest_output.h"
 #include "core/analysis/sample_filter.h"
 #include "core/analysis/sample_statistics.h"
 #include "core/base/message.h"
@@ -12,45 +11,36 @@
 namespace cuset::cli {
 namespace {
 
-constexpr std::int32_t least_region_tokens = 3;
 constexpr std::size_t regions_listed = 20;
 
-Json to_json(const Interval& interval) {
-    return {{"estimate", interval.estimate}, {"low", interval.low}, {"high", interval.high}};
+Json to_json(const Interval& interval, bool there) {
+    return {{"estimate", or_null(there, interval.estimate)},
+            {"low", or_null(there, interval.low)},
+            {"high", or_null(there, interval.high)}};
 }
 
-Json to_json(const KsTest& test) {
-    return {{"statistic", test.statistic}, {"p_value", test.p_value}, {"log10_p", test.log10_p}};
+Json to_json(const KsTest& test, bool there) {
+    return {{"statistic", or_null(there, test.statistic)},
+            {"p_value", or_null(there, test.p_value)},
+            {"log10_p", or_null(there, test.log10_p)}};
 }
 
-Json to_json(const EffectSize& effect) {
-    return {{"cohens_d", effect.cohens_d},
-            {"cliffs_delta", effect.cliffs_delta},
-            {"common_language", effect.common_language}};
+Json to_json(const EffectSize& effect, bool there) {
+    return {{"cohens_d", or_null(there, effect.cohens_d)},
+            {"cliffs_delta", or_null(there, effect.cliffs_delta)},
+            {"common_language", or_null(there, effect.common_language)}};
 }
 
+// Lowest statements by their mean.
 Json regions_json(const CorpusAnalyzer& analyzer, RunControl& control) {
-    Json regions = Json::array();
-    for (const LowRegion& low : lowest_regions(analyzer, TextUnit::statement, Aggregate::mean,
-                                               least_region_tokens, regions_listed, control)) {
-        const ByteSpan span = low.region.span;
-        const std::string_view text = analyzer.scores()->response(low.sample);
-        regions.push_back(
-            {{"id", analyzer.scores()->id(low.sample)},
-             {"begin", span.begin},
-             {"end", span.end},
-             {"tokens", low.region.tokens},
-             {"mean_confidence", low.region.confidence},
-             {"text",
-              text.substr(static_cast<std::size_t>(span.begin),
-                          std::min<std::size_t>(200, static_cast<std::size_t>(span.size())))}});
-    }
-    return regions;
+    LowestOptions options;
+    options.count = regions_listed;
+    return lowest_json(*analyzer.scores(), find_lowest(analyzer, options, control));
 }
 
 std::string interval_text(const Json& interval) {
-    return fixed(interval["estimate"]) + " [" + fixed(interval["low"]) + ", "
-        + fixed(interval["high"]) + "]";
+    return fixed_or_dash(interval["estimate"]) + " [" + fixed_or_dash(interval["low"]) + ", "
+        + fixed_or_dash(interval["high"]) + "]";
 }
 
 } // namespace
@@ -59,6 +49,9 @@ Json statistics_json(const CorpusAnalyzer& analyzer, const ObjectivePushes& push
                      RunControl& control) {
     const BootstrapOptions options;
     const SampleStatistics statistics = sample_statistics(analyzer, options, control);
+    const bool sensitive = statistics.samples_sensitive > 0;
+    const bool neutral = statistics.samples_neutral > 0;
+    const bool both = sensitive && neutral;
     return {{"bootstrap",
              {{"replicates", options.replicates},
               {"level", options.level},
@@ -68,15 +61,15 @@ Json statistics_json(const CorpusAnalyzer& analyzer, const ObjectivePushes& push
             {"samples_sensitive", statistics.samples_sensitive},
             {"samples_neutral", statistics.samples_neutral},
             {"mean_confidence",
-             {{"sensitive", to_json(statistics.sensitive)},
-              {"neutral", to_json(statistics.neutral)},
-              {"difference", to_json(statistics.difference)}}},
+             {{"sensitive", to_json(statistics.sensitive, sensitive)},
+              {"neutral", to_json(statistics.neutral, neutral)},
+              {"difference", to_json(statistics.difference, both)}}},
             {"ks",
-             {{"by_token", to_json(statistics.ks_tokens)},
-              {"by_sample", to_json(statistics.ks_samples)}}},
+             {{"by_token", to_json(statistics.ks_tokens, both)},
+              {"by_sample", to_json(statistics.ks_samples, both)}}},
             {"effect",
-             {{"by_token", to_json(statistics.by_token)},
-              {"by_sample", to_json(statistics.by_sample)}}},
+             {{"by_token", to_json(statistics.by_token, both)},
+              {"by_sample", to_json(statistics.by_sample, both)}}},
             {"objectives", to_json(pushes)},
             {"lowest_regions", regions_json(analyzer, control)}};
 }
@@ -93,8 +86,9 @@ void print_statistics(const Json& statistics) {
     std::vector<std::vector<std::string>> rows;
     for (const char* unit : {"by_token", "by_sample"}) {
         const Json &ks = statistics["ks"][unit], &effect = statistics["effect"][unit];
-        rows.push_back({unit, fixed(ks["statistic"]), fixed(ks["log10_p"], 1),
-                        fixed(effect["cohens_d"], 3), fixed(effect["cliffs_delta"], 3)});
+        rows.push_back({unit, fixed_or_dash(ks["statistic"]), fixed_or_dash(ks["log10_p"], 1),
+                        fixed_or_dash(effect["cohens_d"], 3),
+                        fixed_or_dash(effect["cliffs_delta"], 3)});
     }
     print_table({"sensitive against neutral", "KS D", "log10 p", "Cohen's d", "Cliff's delta"},
                 rows);

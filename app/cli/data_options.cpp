@@ -97,15 +97,26 @@ void add_label_option(CLI::App& command, std::string& file) {
                        "there");
 }
 
-std::vector<LabelCorrection> read_labels(const std::string& file,
-                                         const std::vector<std::string>& beside) {
+LabelOption read_labels(const std::string& file, const std::vector<std::string>& beside) {
     const std::vector<std::filesystem::path> paths(beside.begin(), beside.end());
-    const std::vector<LabelCorrection> corrections = find_corrections(paths, file);
-    if (!corrections.empty())
-        std::fprintf(
-            stderr, "%zu corrected labels from %s\n", corrections.size(),
-            printable(file.empty() ? label_file_for(paths.front()).string() : file).c_str());
-    return corrections;
+    LabelOption labels;
+    labels.corrections = find_corrections(paths, file);
+    if (!labels.corrections.empty())
+        labels.file = file.empty() ? label_file_for(paths.front()).string() : file;
+    return labels;
+}
+
+std::shared_ptr<const ScoreSet> with_labels(const std::shared_ptr<const ScoreSet>& scores,
+                                            const LabelOption& labels) {
+    if (labels.corrections.empty())
+        return scores;
+    const std::size_t used = count_meant(*scores, labels.corrections);
+    const std::size_t others = labels.corrections.size() - used;
+    std::fprintf(stderr, "%s%zu corrected labels from %s%s\n", used == 0 ? "warning: " : "", used,
+                 printable(labels.file).c_str(),
+                 others == 0 ? ""
+                             : (", " + std::to_string(others) + " more are of other data").c_str());
+    return corrected_scores(scores, labels.corrections);
 }
 
 void add_read_options(CLI::App& command, ReadOptions& options) {

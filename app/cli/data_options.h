@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "core/cuda/label_corrections.h"
 #include "core/data/mask_settings.h"
 #include "core/data/sample.h"
+#include "core/data/score_set.h"
 #include "core/io/sample_reader.h"
 #include "core/model/inference_session.h"
 
@@ -30,10 +32,16 @@ void add_read_options(CLI::App& command, ReadOptions& options);
 
 // --labels
 void add_label_option(CLI::App& command, std::string& file);
-// The corrections in `file`, else those beside the first of `beside`; says on standard error how
-// many there are.
-std::vector<LabelCorrection> read_labels(const std::string& file,
-                                         const std::vector<std::string>& beside);
+struct LabelOption {
+    std::string file; // where they were read; "" if there are none
+    std::vector<LabelCorrection> corrections;
+};
+// The corrections in `file`, else those beside the first of `beside`.
+LabelOption read_labels(const std::string& file, const std::vector<std::string>& beside);
+// The scores with the corrections that mean them; says on standard error how many those are, and
+// how many are of other data.
+std::shared_ptr<const ScoreSet> with_labels(const std::shared_ptr<const ScoreSet>& scores,
+                                            const LabelOption& labels);
 
 // Reads DATA and says on standard error which records were left out and what was warned about.
 Dataset read_data(const std::vector<std::string>& paths, const ReadOptions& options,

@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/io/atomic_file.h"
 #include "core/io/score_file.h"
 
 namespace cuset::cli {
@@ -57,6 +58,13 @@ void refuse_overwriting(const std::string& output, const std::vector<std::string
                         "is read from, so it cannot be written to; name another file",
                         "-o " + output);
     }
+}
+
+void require_writable(const std::string& output) {
+    std::error_code unknown;
+    // A pipe that is opened and closed again would end for its reader.
+    if (!output.empty() && output != "-" && !fs::is_other(fs::status(output, unknown)))
+        const AtomicFile opened_and_dropped(output);
 }
 
 std::shared_ptr<const ScoreSet> read_scores(const std::string& path) {

@@ -12,6 +12,10 @@ namespace cuset::cli {
 // Throws Error(usage) if `output` is, or leads to, one of `inputs` ("-" and "" are nothing).
 void refuse_overwriting(const std::string& output, const std::vector<std::string>& inputs);
 
+// Throws Error(disk) if no file could be put there: said before hours of work, not after. "-" and
+// "" are nothing.
+void require_writable(const std::string& output);
+
 // A score file, or one on standard input for "-". Throws as read_score_file.
 std::shared_ptr<const ScoreSet> read_scores(const std::string& path);
 

@@ -15,8 +15,10 @@ std::size_t width(std::string_view text) {
         std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
 }
 
-Json to_json(const Range& range) {
-    return {{"mean", range.mean}, {"min", range.min}, {"max", range.max}};
+Json to_json(const Range& range, bool there) {
+    return {{"mean", or_null(there, range.mean)},
+            {"min", or_null(there, range.min)},
+            {"max", or_null(there, range.max)}};
 }
 
 } // namespace
@@ -59,12 +61,26 @@ std::string percent(double share) {
     return fixed(100 * share, 1) + " %";
 }
 
+std::string fixed_or_dash(const Json& value, int digits) {
+    return value.is_null() ? "\u2013" : fixed(value.get<double>(), digits);
+}
+
+std::string percent_or_dash(const Json& share) {
+    return share.is_null() ? "\u2013" : percent(share.get<double>());
+}
+
 Json to_json(const Moments& moments) {
-    return {{"count", moments.count}, {"mean", moments.mean}, {"std", moments.std}};
+    const bool any = moments.count > 0;
+    return {{"count", moments.count},
+            {"mean", or_null(any, moments.mean)},
+            {"std", or_null(any, moments.std)}};
 }
 
 Json to_json(const CorpusSummary& summary) {
     const ConfidenceSummary& confidence = summary.confidence;
+    const LowConfidenceSummary& low = summary.low_confidence;
+    const bool any = summary.tokens > 0;
+    const bool both = confidence.sensitive.count > 0 && confidence.neutral.count > 0;
     Json by_kind = Json::object();
     for (std::size_t k = 0; k < sensitive_kind_names.size(); ++k)
         by_kind[std::string(sensitive_kind_names[k])] = to_json(confidence.by_kind[k]);
@@ -80,21 +96,21 @@ Json to_json(const CorpusSummary& summary) {
           {"all", to_json(confidence.all)},
           {"by_kind", std::move(by_kind)}}},
         {"ks",
-         {{"statistic", confidence.ks.statistic},
-          {"p_value", confidence.ks.p_value},
-          {"log10_p", confidence.ks.log10_p}}},
+         {{"statistic", or_null(both, confidence.ks.statistic)},
+          {"p_value", or_null(both, confidence.ks.p_value)},
+          {"log10_p", or_null(both, confidence.ks.log10_p)}}},
         {"mask",
-         {{"confident_share", summary.mask.confident_share},
-          {"cuda_share", summary.mask.cuda_share},
-          {"supervised_share", summary.mask.supervised_share},
-          {"mean_mask", summary.mask.mean_mask}}},
-        {"difficulty", to_json(summary.difficulty)},
-        {"weight", to_json(summary.weight)},
+         {{"confident_share", or_null(any, summary.mask.confident_share)},
+          {"cuda_share", or_null(any, summary.mask.cuda_share)},
+          {"supervised_share", or_null(any, summary.mask.supervised_share)},
+          {"mean_mask", or_null(any, summary.mask.mean_mask)}}},
+        {"difficulty", to_json(summary.difficulty, any)},
+        {"weight", to_json(summary.weight, any)},
         {"low_confidence",
-         {{"window", summary.low_confidence.window},
-          {"samples_share", summary.low_confidence.samples_share},
-          {"windows_share", summary.low_confidence.windows_share},
-          {"sensitive_share", summary.low_confidence.sensitive_share}}},
+         {{"window", low.window},
+          {"samples_share", or_null(low.windows > 0, low.samples_share)},
+          {"windows_share", or_null(low.windows > 0, low.windows_share)},
+          {"sensitive_share", or_null(low.low_windows > 0, low.sensitive_share)}}},
     };
 }
 

@@ -21,11 +21,16 @@ void print_json(const Json& json);
 void print_table(const std::vector<std::string>& header,
                  const std::vector<std::vector<std::string>>& rows);
 
-// "%.4f", or "-" for a value that is not there.
-std::string fixed(double value, int digits = 4);
+std::string fixed(double value, int digits = 4); // "%.4f"
 std::string percent(double share); // "81.2 %"
+// The same for a value that may not be there, as of a group without tokens: null, and "\u2013".
+inline Json or_null(bool there, double value) {
+    return there ? Json(value) : Json();
+}
+std::string fixed_or_dash(const Json& value, int digits = 4);
+std::string percent_or_dash(const Json& share);
 
-Json to_json(const Moments& moments);
+Json to_json(const Moments& moments); // no mean and no deviation of nothing: null
 Json to_json(const CorpusSummary& summary); // contracts.md: analyze
 
 } // namespace cuset::cli

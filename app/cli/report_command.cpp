@@ -10,6 +10,7 @@
 #include "app/cli/progress.h"
 #include "app/cli/scored_data.h"
 #include "core/analysis/corpus_summary.h"
+#include "core/analysis/worker_pool.h"
 #include "core/base/message.h"
 #include "core/io/atomic_file.h"
 #include "core/report/report.h"
@@ -28,8 +29,11 @@ struct ReportCommand {
 void run_report(const ReportCommand& options) {
     refuse_overwriting(options.output,
                        {options.data.scores, options.data.labels, options.data.notes});
+    require_writable(options.output);
     CommandRun run;
-    CorpusAnalyzer analyzer(read_scored_data(options.data).scores, run.control());
+    WorkerPool pool(0);
+    CorpusAnalyzer analyzer(read_scored_data(options.data).scores, run.control(),
+                            pool.parallel_for());
     analyzer.set_low_confidence_window(options.low_window);
     analyzer.update(options.settings);
     ReportOptions report = options.report;

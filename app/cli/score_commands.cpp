@@ -17,7 +17,6 @@
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/model/inference_session.h"
-#include "core/model/label_file.h"
 #include "core/model/model_view.h"
 #include "core/train/rank_environment.h"
 #include "core/train/ranked_scoring.h"
@@ -137,7 +136,7 @@ std::string beside_a_whole_file(const std::string& output) {
 
 // What rank 0 does with the scores; the other ranks write nothing.
 void write_run(const RankedScoreRun& scored, const ScoreCommand& options,
-               const std::vector<LabelCorrection>& corrections, std::int32_t context) {
+               const LabelOption& labels, std::int32_t context) {
     const ScoreRun& run = scored.run;
     const bool whole = !run.stopped && !scored.failure;
     if (run.scores->sample_count() == 0 && whole)
@@ -150,7 +149,7 @@ void write_run(const RankedScoreRun& scored, const ScoreCommand& options,
     if (!whole)
         written.output = beside_a_whole_file(options.output);
     if (run.scores->sample_count() > 0)
-        write_scores(written.output, *corrected_scores(run.scores, corrections));
+        write_scores(written.output, *with_labels(run.scores, labels));
     report(run, written, context, !whole);
 }
 
@@ -166,11 +165,12 @@ void run_score(const ScoreCommand& options) {
         CommandRun run;
         return dry_run(options, read_data(options.data, options.read, run.control()), run);
     }
+    require_writable(options.output);
     ScoringRanks ranks;
     ranks.run([&] {
         CommandRun run(ranks.leads());
         const Dataset dataset = read_data(options.data, options.read, run.control());
-        const std::vector<LabelCorrection> corrections = read_labels(options.labels, options.data);
+        const LabelOption labels = read_labels(options.labels, options.data);
         InferenceSession session(options.model, ranks.own(options.session), run.control());
         for (const std::string& warning : session.info().warnings)
             if (ranks.leads())
@@ -179,7 +179,7 @@ void run_score(const ScoreCommand& options) {
             ranks.score(session, dataset.samples, options.score, run.control());
         run.finish();
         if (ranks.leads())
-            write_run(scored, options, corrections, session.info().context_length);
+            write_run(scored, options, labels, session.info().context_length);
         if (scored.failure)
             throw Error(*scored.failure);
         if (scored.run.stopped)

@@ -5,7 +5,6 @@
 #include "app/cli/data_options.h"
 #include "app/cli/files.h"
 #include "core/io/note_file.h"
-#include "core/model/label_file.h"
 
 namespace cuset::cli {
 
@@ -28,8 +27,8 @@ ScoredData read_scored_data(const ScoredDataOptions& options) {
     data.notes = find_notes(options.scores, options.notes);
     if (options.quarantined != "as-noted")
         data.notes.leave_out_quarantined = options.quarantined == "leave-out";
-    const auto scores = corrected_scores(read_scores(options.scores),
-                                         read_labels(options.labels, {options.scores}));
+    const auto scores =
+        with_labels(read_scores(options.scores), read_labels(options.labels, {options.scores}));
     data.scores = without_quarantined(scores, data.notes);
     if (const auto left = scores->sample_count() - data.scores->sample_count(); left > 0)
         std::fprintf(stderr, "%lld quarantined sample%s left out\n", static_cast<long long>(left),

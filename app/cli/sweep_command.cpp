@@ -12,6 +12,7 @@
 #include "app/cli/progress.h"
 #include "app/cli/scored_data.h"
 #include "core/analysis/sweep.h"
+#include "core/analysis/worker_pool.h"
 #include "core/base/error.h"
 #include "core/io/atomic_file.h"
 
@@ -151,7 +152,9 @@ void run_sweep(const SweepCommand& options) {
     if (!options.figure.empty())
         plane = plane_of(grid);
     CommandRun run;
-    CorpusAnalyzer analyzer(read_scored_data(options.data).scores, run.control());
+    WorkerPool pool(0);
+    CorpusAnalyzer analyzer(read_scored_data(options.data).scores, run.control(),
+                            pool.parallel_for());
     const std::vector<SweepPoint> points = sweep(analyzer, options.settings, grid, run.control());
     run.finish();
     if (!output.empty())

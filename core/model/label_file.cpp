@@ -52,6 +52,19 @@ std::vector<LabelCorrection> find_corrections(std::span<const std::filesystem::p
     return read_label_file(beside);
 }
 
+std::size_t count_meant(const ScoreSet& scores, std::span<const LabelCorrection> corrections) {
+    std::unordered_map<std::string_view, std::int64_t> index;
+    for (std::int64_t n = 0; n < scores.sample_count(); ++n)
+        index.emplace(scores.id(n), n);
+    return static_cast<std::size_t>(
+        std::ranges::count_if(corrections, [&](const LabelCorrection& correction) {
+            const auto found = index.find(correction.sample_id);
+            return found != index.end()
+                && static_cast<std::size_t>(correction.span.begin)
+                < scores.response(found->second).size();
+        }));
+}
+
 std::shared_ptr<const ScoreSet> corrected_scores(const std::shared_ptr<const ScoreSet>& scores,
                                                  std::span<const LabelCorrection> corrections,
                                                  std::span<const std::string> relabelled) {

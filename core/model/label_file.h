@@ -2,6 +2,7 @@
 // window, the command line and training share.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -29,6 +30,10 @@ void write_label_file(const std::filesystem::path& path,
 // Throws as read_label_file.
 std::vector<LabelCorrection> find_corrections(std::span<const std::filesystem::path> data,
                                               const std::filesystem::path& named);
+
+// How many of the corrections mean a sample of the set and text inside its response: the rest are
+// of other data. O(samples + corrections).
+std::size_t count_meant(const ScoreSet& scores, std::span<const LabelCorrection> corrections);
 
 // `scores` with the corrections on top of their labels; the same set if none is meant for it.
 // Samples whose id is in `relabelled` get the labels of their text first, for scores that were

@@ -360,6 +360,9 @@ class BadInput(Process):
         target = self.folder / "no folder" / "x.scores.safetensors"
         result = run("score", MODEL, self.samples(KERNEL), "-o", target, "--template", "none")
         self.assert_refused(result, DISK, "no folder")
+        # Before the model is loaded, not after hours of scoring.
+        result = run("score", self.folder / "no model", self.samples(KERNEL), "-o", target)
+        self.assert_refused(result, DISK, "no folder")
 
     def test_an_old_score_file_stays_when_scoring_fails(self):
         _, out = self.score()

@@ -51,6 +51,17 @@ std::shared_ptr<const ScoreSet> two_samples() {
     return builder.snapshot();
 }
 
+TEST_F(LabelFile, CorrectionsOfOtherDataAreNotCounted) {
+    const auto scores = two_samples();
+    const std::vector<LabelCorrection> corrections{
+        {"a", {0, 2}, std::nullopt},
+        {"a", {6, 7}, std::nullopt}, // behind the response
+        {"b", {2, 90}, SensitiveKind::atomic},
+        {"other", {0, 1}, std::nullopt}};
+    EXPECT_EQ(count_meant(*scores, corrections), 2u);
+    EXPECT_EQ(count_meant(*scores, {}), 0u);
+}
+
 TEST_F(LabelFile, StandsBesideDataAndScores) {
     EXPECT_EQ(label_file_for(folder / "set.jsonl"), folder / "set.labels.json");
     EXPECT_EQ(label_file_for(folder / "set.v2.jsonl"), folder / "set.v2.labels.json");
