@@ -145,7 +145,7 @@ void PlotPanel::rebuild() {
         fillSeries();
         layoutPlot(); // the labels of a new y range may need another margin
     }
-    repaintPlot();
+    view_->forgetCurves();
 }
 
 void PlotPanel::repaintPlot() {

@@ -66,6 +66,7 @@ protected:
     int columns() const;
     // Fits the margins to the labels and fills the series again.
     void rebuild();
+    // Paints what lies in front of the curves again; what is behind them takes rebuild().
     void repaintPlot();
 
     // Fills the series for the visible range, and may set the y range.

@@ -22,6 +22,33 @@ PlotView::PlotView(QChart* chart, PlotPanel* panel)
     setMouseTracking(true);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    connect(scene(), &QGraphicsScene::changed, this, &PlotView::forgetCurves);
+}
+
+void PlotView::forgetCurves() {
+    curves_ = QPixmap();
+    viewport()->update();
+}
+
+void PlotView::drawCurves() {
+    const QSizeF size = QSizeF(viewport()->size()) * devicePixelRatioF();
+    curves_ = QPixmap(size.toSize());
+    curves_.setDevicePixelRatio(devicePixelRatioF());
+    QPainter painter(&curves_);
+    painter.setRenderHint(QPainter::Antialiasing);
+    curvesOnly_ = true;
+    render(&painter, QRectF(viewport()->rect()), viewport()->rect());
+    curvesOnly_ = false;
+}
+
+void PlotView::paintEvent(QPaintEvent*) {
+    if (curves_.isNull() || curves_.deviceIndependentSize() != QSizeF(viewport()->size())
+        || curves_.devicePixelRatio() != devicePixelRatioF())
+        drawCurves();
+    QPainter painter(viewport());
+    painter.drawPixmap(0, 0, curves_);
+    painter.setRenderHint(QPainter::Antialiasing);
+    drawForeground(&painter, QRectF(viewport()->rect()));
 }
 
 void PlotView::drawBackground(QPainter* painter, const QRectF&) {
@@ -31,6 +58,8 @@ void PlotView::drawBackground(QPainter* painter, const QRectF&) {
 }
 
 void PlotView::drawForeground(QPainter* painter, const QRectF&) {
+    if (curvesOnly_)
+        return;
     if (panel_->isEmpty()) {
         panel_->paintEmptyState(*painter, QRectF(QPointF(), QSizeF(panel_->chartSize())));
         return;

@@ -1,7 +1,9 @@
 // The view inside a PlotPanel: paints the panel's layers around Qt Charts' curves and turns mouse
-// events into clicks, drags, zooms and pans.
+// events into clicks, drags, zooms and pans. Ground, curves and what lies behind them are kept as a
+// picture, so that a moved mark costs only itself.
 #pragma once
 
+#include <QPixmap>
 #include <QtCharts/QChartView>
 
 namespace cuset {
@@ -14,7 +16,11 @@ class PlotView : public QChartView {
 public:
     PlotView(QChart* chart, PlotPanel* panel);
 
+    // Something below the marks is another.
+    void forgetCurves();
+
 protected:
+    void paintEvent(QPaintEvent* event) override;
     void drawBackground(QPainter* painter, const QRectF& area) override;
     void drawForeground(QPainter* painter, const QRectF& area) override;
     void resizeEvent(QResizeEvent* event) override;
@@ -29,8 +35,11 @@ protected:
 private:
     enum class Drag { none, undecided, panel, band, pan };
     void finishBand();
+    void drawCurves();
 
     PlotPanel* panel_;
+    QPixmap curves_; // null: to be drawn
+    bool curvesOnly_ = false;
     Drag drag_ = Drag::none;
     QPointF pressedAt_, movedTo_;
     double panFrom_ = 0, panTo_ = 1;

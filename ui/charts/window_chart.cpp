@@ -32,6 +32,10 @@ WindowChart::WindowChart(QWidget* parent)
 
 void WindowChart::setWindowMeans(std::vector<float> means, double neutralMean, int windowLength,
                                  int minimumAt) {
+    const bool sameNeutral =
+        neutralMean == neutralMean_ || (std::isnan(neutralMean) && std::isnan(neutralMean_));
+    if (sameNeutral && windowLength == windowLength_ && minimumAt == minimumAt_ && means == means_)
+        return; // most moves of a threshold
     const bool sameTokens = means.size() == means_.size();
     means_ = std::move(means);
     neutralMean_ = neutralMean;
