@@ -219,11 +219,13 @@ void run_analyze(const AnalyzeCommand& options) {
     const bool lines = options.output.ends_with(".jsonl");
     if (options.per_sample) {
         const ObjectivePushes columns = options.objectives ? pushes : ObjectivePushes();
-        write_table(options.output, lines ? per_sample_json_lines(analyzer, samples, columns)
-                                          : per_sample_csv(analyzer, samples, columns));
+        write_table(options.output,
+                    lines ? per_sample_json_lines(analyzer, samples, columns)
+                          : per_sample_csv(analyzer, samples, columns));
     } else if (options.lowest.count > 0 && !options.output.empty()) {
-        write_table(options.output, lines ? lowest_json_lines(*analyzer.scores(), lowest)
-                                          : lowest_units_csv(*analyzer.scores(), lowest));
+        write_table(options.output,
+                    lines ? lowest_json_lines(*analyzer.scores(), lowest)
+                          : lowest_units_csv(*analyzer.scores(), lowest));
     }
     if (!options.export_path.empty())
         export_to(options.export_path, *find_export_format(options.export_format), analyzer,

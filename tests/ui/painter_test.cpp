@@ -9,6 +9,8 @@
 #include <gtest/gtest.h>
 
 #include "tests/ui/synthetic_scores.h"
+#include "ui/editor/code_view.h"
+#include "ui/editor/long_lines.h"
 #include "ui/editor/token_colors.h"
 #include "ui/state/navigation.h"
 
@@ -112,6 +114,47 @@ TEST(TokenFigures, EmptyResponseIsNoToken) {
     EXPECT_EQ(figures.tokenAt(0), -1);
     EXPECT_EQ(lowestWindowAt(figures), -1);
     EXPECT_EQ(nextLowWindow(figures, 1, -1), -1);
+}
+
+TEST(LongLines, OnlyWhatIsAroundTheVisibleColumnsIsMarked) {
+    const int most = LongLines::longest;
+    const std::string text = "short\n" + std::string(static_cast<std::size_t>(most), 'a') + "\n"
+        + std::string(100000, 'b') + "\nend";
+    LongLines lines(text);
+    const int begin = most + 7; // of the overlong line
+    ASSERT_TRUE(lines.any());
+    EXPECT_TRUE(lines.marks({0, 5}));
+    EXPECT_TRUE(lines.marks({6 + most - 1, 6 + most})) << "a line of the longest length is whole";
+    EXPECT_TRUE(lines.marks({begin, begin + 1}));
+    EXPECT_FALSE(lines.marks({begin + most, begin + most + 1}));
+    EXPECT_TRUE(lines.marks({begin + 100001, begin + 100002})) << "the line after it";
+    EXPECT_FALSE(lines.moveTo(10)) << "not for every step of the scroll bar";
+    EXPECT_TRUE(lines.moveTo(50000));
+    EXPECT_FALSE(lines.marks({begin, begin + 1}));
+    EXPECT_TRUE(lines.marks({begin + 50000, begin + 50001}));
+    EXPECT_FALSE(LongLines("a\nb").any());
+    EXPECT_FALSE(LongLines("").any());
+    EXPECT_TRUE(LongLines().marks({5, 6}));
+}
+
+TEST(LongLines, AMegabyteInOneLineIsShownAtOnce) {
+    CodeView view;
+    view.resize(800, 400);
+    const int bytes = 960000;
+    std::vector<ByteSpan> spans;
+    std::vector<QColor> colors;
+    for (int byte = 0; byte < bytes; byte += 3) {
+        spans.push_back({byte, byte + 3});
+        colors.push_back(QColor(byte % 250, 9, 9));
+    }
+    view.setResponse(std::string(static_cast<std::size_t>(bytes), 'x'));
+    view.paintTokens(spans, colors);
+    EXPECT_TRUE(view.hasLongLines());
+    EXPECT_NE(valueAt(view, 3), 0);
+    EXPECT_EQ(valueAt(view, bytes / 2), 0) << "far out of sight";
+    EXPECT_FALSE(view.grab().isNull());
+    view.setResponse("x");
+    EXPECT_FALSE(view.hasLongLines());
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 #include "ui/dataset/dataset_panel.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <QEvent>
 #include <QHeaderView>
@@ -37,9 +38,11 @@ DatasetPanel::DatasetPanel(Workspace* workspace, AnalysisState* analysis, Select
     connect(filter_, &QLineEdit::textChanged, &filterTimer_, qOverload<>(&QTimer::start));
     connect(filter_, &QLineEdit::returnPressed, this, &DatasetPanel::applyFilter);
     connect(&filterTimer_, &QTimer::timeout, this, &DatasetPanel::applyFilter);
-    // An expression holds for other samples at other thresholds, once they rest.
+    // An expression holds for other samples at other thresholds, and rows have another order, once
+    // the thresholds rest.
     const auto again = [this] {
-        if (proxy_->hasExpression())
+        resort_ = SampleTableModel::followsThresholds(proxy_->sortColumn());
+        if (proxy_->hasExpression() || resort_)
             filterTimer_.start();
     };
     connect(analysis, &AnalysisState::corpusReset, this, again);
@@ -235,6 +238,8 @@ void DatasetPanel::showMenu(const QPoint& position) {
 void DatasetPanel::applyFilter() {
     filterTimer_.stop();
     const QString problem = proxy_->setFilterText(filter_->text());
+    if (std::exchange(resort_, false))
+        proxy_->sort(proxy_->sortColumn(), proxy_->sortOrder());
     QPalette colors = error_->palette();
     colors.setColor(QPalette::WindowText,
                     readableOn(seriesColors(palette()).warning, palette().color(QPalette::Window)));

@@ -66,6 +66,7 @@ private:
     QTableView* table_ = nullptr;
     QLabel* error_ = nullptr;
     QLabel* count_ = nullptr;
+    bool resort_ = false; // rows are sorted by what a threshold changed
     QTimer filterTimer_; // a short rest after the last key
 };
 

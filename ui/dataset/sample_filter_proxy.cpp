@@ -126,13 +126,13 @@ bool SampleFilterProxy::filterAcceptsRow(int row, const QModelIndex& parent) con
 }
 
 bool SampleFilterProxy::lessThan(const QModelIndex& left, const QModelIndex& right) const {
-    const QVariant a = left.data(Model::sortRole);
-    const QVariant b = right.data(Model::sortRole);
-    if (!a.isValid() || !b.isValid())
-        return !a.isValid() && b.isValid(); // unscored samples come first
     if (left.column() == Model::Id || left.column() == Model::Tags || left.column() == Model::Note)
-        return QString::localeAwareCompare(a.toString(), b.toString()) < 0;
-    return a.toDouble() < b.toDouble();
+        return QString::localeAwareCompare(left.data(Model::sortRole).toString(),
+                                           right.data(Model::sortRole).toString())
+            < 0;
+    const auto* model = static_cast<const Model*>(sourceModel());
+    // Unscored samples come first: nothing is less than a number.
+    return model->number(left.row(), left.column()) < model->number(right.row(), right.column());
 }
 
 } // namespace cuset

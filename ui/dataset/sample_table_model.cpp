@@ -73,20 +73,23 @@ SampleTableModel::SampleTableModel(Workspace* workspace, AnalysisState* analysis
         rows_ = workspace_->sampleCount();
         endResetModel();
     });
-    connect(workspace_, &Workspace::scoresChanged, this, &SampleTableModel::figuresChanged);
-    connect(analysis_, &AnalysisState::corpusReset, this, &SampleTableModel::figuresChanged);
-    connect(analysis_, &AnalysisState::corpusChanged, this, &SampleTableModel::figuresChanged);
-    connect(kinds_, &KindFigures::selectionChanged, this, &SampleTableModel::figuresChanged);
-    connect(notes_, &NoteState::changed, this, &SampleTableModel::figuresChanged);
-    connect(kinds_, &KindFigures::changed, this, [this] {
-        if (rows_ > 0)
-            emit dataChanged(index(0, Push), index(rows_ - 1, PushSensitive));
-    });
+    const auto all = [this] { figuresChanged(Id, ColumnCount - 1); };
+    connect(workspace_, &Workspace::scoresChanged, this, all);
+    connect(analysis_, &AnalysisState::corpusReset, this, all);
+    connect(kinds_, &KindFigures::selectionChanged, this, all);
+    connect(analysis_, &AnalysisState::corpusChanged, this,
+            [this] { figuresChanged(Difficulty, LowestWindow); });
+    connect(notes_, &NoteState::changed, this, all);
+    connect(kinds_, &KindFigures::changed, this, [this] { figuresChanged(Push, PushSensitive); });
 }
 
-void SampleTableModel::figuresChanged() {
+bool SampleTableModel::followsThresholds(int column) {
+    return column >= Difficulty && column <= LowestWindow && column != Cuda;
+}
+
+void SampleTableModel::figuresChanged(int first, int last) {
     if (rows_ > 0)
-        emit dataChanged(index(0, Id), index(rows_ - 1, ColumnCount - 1));
+        emit dataChanged(index(0, first), index(rows_ - 1, last));
 }
 
 int SampleTableModel::rowCount(const QModelIndex& parent) const {
@@ -97,17 +100,13 @@ int SampleTableModel::columnCount(const QModelIndex& parent) const {
     return parent.isValid() ? 0 : ColumnCount;
 }
 
-QVariant SampleTableModel::value(int row, int column) const {
-    if (column == Id)
-        return workspace_->sampleId(row);
-    if (column == Tags || column == Note)
-        return noted(row, column);
+std::optional<double> SampleTableModel::number(int row, int column) const {
     const SampleSummary* summary = analysis_->sample(row);
     if (!summary)
-        return {};
+        return std::nullopt;
     switch (column) {
     case Tokens:
-        return static_cast<qlonglong>(summary->tokens);
+        return static_cast<double>(summary->tokens);
     case Mean:
         return static_cast<double>(summary->mean_confidence);
     case Difficulty:
@@ -122,18 +121,29 @@ QVariant SampleTableModel::value(int row, int column) const {
         return static_cast<double>(summary->confident_share);
     case MeanMask:
         return static_cast<double>(summary->mean_mask);
+    case LowestWindow:
+        return static_cast<double>(summary->min_window_begin);
     case Picked:
-        return static_cast<qlonglong>(kinds_->selectedTokens(analysis_->corpusIndex(row)));
+        return static_cast<double>(kinds_->selectedTokens(analysis_->corpusIndex(row)));
     case Push:
     case PushSensitive: {
         const PushTotals* push = kinds_->samplePush(analysis_->corpusIndex(row));
         if (!push)
-            return {};
+            return std::nullopt;
         return column == Push ? push->total : push->sensitive_share();
     }
     default:
-        return summary->min_window_begin;
+        return std::nullopt;
     }
+}
+
+QVariant SampleTableModel::value(int row, int column) const {
+    if (column == Id)
+        return workspace_->sampleId(row);
+    if (column == Tags || column == Note)
+        return noted(row, column);
+    const std::optional<double> found = number(row, column);
+    return found ? QVariant(*found) : QVariant();
 }
 
 QVariant SampleTableModel::noted(int row, int column) const {
@@ -199,77 +209,78 @@ QString SampleTableModel::shown(int row, int column) const {
         return number.isValid() ? QString::number(number.toDouble(), 'f', 2)
                                 : QStringLiteral("\u2013");
     }
-}
 
-QVariant SampleTableModel::data(const QModelIndex& index, int role) const {
-    if (!checkIndex(index, CheckIndexOption::IndexIsValid))
-        return {};
-    const int row = index.row();
-    const int column = index.column();
-    switch (role) {
-    case sortRole:
-        return value(row, column);
-    case textRole:
-        return searchText(row);
-    case Qt::EditRole:
-        return column == Tags || column == Note ? noted(row, column) : QVariant();
-    case Qt::FontRole:
-        if (column == Id && isQuarantined(row)) {
-            QFont font;
-            font.setStrikeOut(true);
-            return font;
+    QVariant SampleTableModel::data(const QModelIndex& index, int role) const {
+        if (!checkIndex(index, CheckIndexOption::IndexIsValid))
+            return {};
+        const int row = index.row();
+        const int column = index.column();
+        switch (role) {
+        case sortRole:
+            return value(row, column);
+        case textRole:
+            return searchText(row);
+        case Qt::EditRole:
+            return column == Tags || column == Note ? noted(row, column) : QVariant();
+        case Qt::FontRole:
+            if (column == Id && isQuarantined(row)) {
+                QFont font;
+                font.setStrikeOut(true);
+                return font;
+            }
+            return {};
+        case Qt::ForegroundRole: // quarantined samples and those without a chosen token step back
+            if (isQuarantined(row)
+                || (!kinds_->density().x.empty()
+                    && kinds_->selectedTokens(analysis_->corpusIndex(row)) == 0))
+                return QGuiApplication::palette().color(QPalette::PlaceholderText);
+            return {};
+        case Qt::TextAlignmentRole:
+            return column == Id || column == Tags || column == Note
+                ? QVariant(Qt::AlignLeft | Qt::AlignVCenter)
+                : QVariant(Qt::AlignRight | Qt::AlignVCenter);
+        case Qt::ToolTipRole:
+            return toolTip(row, column);
+        case Qt::DisplayRole:
+            return shown(row, column);
+        default:
+            return {};
         }
-        return {};
-    case Qt::ForegroundRole: // quarantined samples and those without a chosen token step back
-        if (isQuarantined(row)
-            || (!kinds_->density().x.empty()
-                && kinds_->selectedTokens(analysis_->corpusIndex(row)) == 0))
-            return QGuiApplication::palette().color(QPalette::PlaceholderText);
-        return {};
-    case Qt::TextAlignmentRole:
-        return column == Id || column == Tags || column == Note
-            ? QVariant(Qt::AlignLeft | Qt::AlignVCenter)
-            : QVariant(Qt::AlignRight | Qt::AlignVCenter);
-    case Qt::ToolTipRole:
-        return toolTip(row, column);
-    case Qt::DisplayRole:
-        return shown(row, column);
-    default:
+    }
+
+    Qt::ItemFlags SampleTableModel::flags(const QModelIndex& index) const {
+        const Qt::ItemFlags flags = QAbstractTableModel::flags(index);
+        return index.column() == Tags || index.column() == Note ? flags | Qt::ItemIsEditable
+                                                                : flags;
+    }
+
+    bool SampleTableModel::setData(const QModelIndex& index, const QVariant& value, int role) {
+        if (!checkIndex(index, CheckIndexOption::IndexIsValid) || role != Qt::EditRole)
+            return false;
+        const QString id = workspace_->sampleId(index.row());
+        if (index.column() == Tags)
+            notes_->setTags(id, value.toString());
+        else if (index.column() == Note)
+            notes_->setText(id, value.toString());
+        else
+            return false;
+        return true;
+    }
+
+    QVariant SampleTableModel::headerData(int section, Qt::Orientation orientation, int role)
+        const {
+        if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount)
+            return {};
+        const ColumnText& texts = columnTexts[static_cast<std::size_t>(section)];
+        if (role == Qt::DisplayRole)
+            return QCoreApplication::translate("SampleTable", texts.title);
+        if (role == Qt::ToolTipRole)
+            return plainToolTip(QCoreApplication::translate("SampleTable", texts.explanation));
+        if (role == Qt::TextAlignmentRole)
+            return section == Id || section == Tags || section == Note
+                ? QVariant(Qt::AlignLeft | Qt::AlignVCenter)
+                : QVariant(Qt::AlignRight | Qt::AlignVCenter);
         return {};
     }
-}
-
-Qt::ItemFlags SampleTableModel::flags(const QModelIndex& index) const {
-    const Qt::ItemFlags flags = QAbstractTableModel::flags(index);
-    return index.column() == Tags || index.column() == Note ? flags | Qt::ItemIsEditable : flags;
-}
-
-bool SampleTableModel::setData(const QModelIndex& index, const QVariant& value, int role) {
-    if (!checkIndex(index, CheckIndexOption::IndexIsValid) || role != Qt::EditRole)
-        return false;
-    const QString id = workspace_->sampleId(index.row());
-    if (index.column() == Tags)
-        notes_->setTags(id, value.toString());
-    else if (index.column() == Note)
-        notes_->setText(id, value.toString());
-    else
-        return false;
-    return true;
-}
-
-QVariant SampleTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
-    if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount)
-        return {};
-    const ColumnText& texts = columnTexts[static_cast<std::size_t>(section)];
-    if (role == Qt::DisplayRole)
-        return QCoreApplication::translate("SampleTable", texts.title);
-    if (role == Qt::ToolTipRole)
-        return plainToolTip(QCoreApplication::translate("SampleTable", texts.explanation));
-    if (role == Qt::TextAlignmentRole)
-        return section == Id || section == Tags || section == Note
-            ? QVariant(Qt::AlignLeft | Qt::AlignVCenter)
-            : QVariant(Qt::AlignRight | Qt::AlignVCenter);
-    return {};
-}
 
 } // namespace cuset

@@ -1,6 +1,8 @@
 // SampleTableModel: one row a sample, with the figures that tell samples apart.
 #pragma once
 
+#include <optional>
+
 #include <QAbstractTableModel>
 
 #include "ui/state/analysis_state.h"
@@ -45,6 +47,11 @@ public:
     Qt::ItemFlags flags(const QModelIndex& index) const override;
     bool setData(const QModelIndex& index, const QVariant& value, int role) override;
 
+    // The number behind a cell, for sorting many; nothing for a text and an unscored sample.
+    std::optional<double> number(int row, int column) const;
+    // False for what no threshold changes.
+    static bool followsThresholds(int column);
+
 private:
     QVariant value(int row, int column) const;
     QVariant noted(int row, int column) const;
@@ -52,7 +59,7 @@ private:
     QString toolTip(int row, int column) const;
     bool isQuarantined(int row) const;
     QString searchText(int row) const;
-    void figuresChanged();
+    void figuresChanged(int first, int last);
 
     Workspace* workspace_;
     AnalysisState* analysis_;

@@ -5,48 +5,21 @@
 
 #include <QContextMenuEvent>
 #include <QEvent>
-#include <QFontDatabase>
 #include <QHelpEvent>
 #include <QMouseEvent>
 #include <QToolTip>
 
+#include "ui/editor/code_view_numbers.h"
 #include "ui/editor/color_scale.h"
 #include "ui/editor/cuda_lexer.h"
 
 namespace cuset {
+
+using namespace code_view;
+
 namespace {
 
 using S = QsciScintillaBase;
-
-constexpr int colorIndicator = 8;
-constexpr int firstKindIndicator = 9;
-constexpr int hoverIndicator = 20;
-constexpr int selectedIndicator = 21;
-constexpr int pickedIndicator = 22;
-constexpr int correctedIndicator = 23;
-
-constexpr int numberMargin = 0;
-constexpr int signMargin = 1; // letters of the kinds on a line
-constexpr int kernelMargin = 2; // kernel bodies, launches, the lowest window
-constexpr int islandMargin = 3; // what is no CUDA source
-constexpr int kernelMarker = 1;
-constexpr int launchMarker = 2;
-constexpr int lowestMarker = 3;
-constexpr int correctedMarker = 4;
-constexpr int firstIslandMarker = 8; // a stripe for each kind of island
-constexpr int firstIslandLetter = 14; // its letter, on the first line
-constexpr int islandKinds = 6;
-
-constexpr int firstKindStyle = 64; // style numbers of the letters, above the lexer's
-constexpr int maxSigns = 3; // letters that fit on a line
-
-constexpr std::array<int, sensitive_kind_count> underlineStyles{
-    S::INDIC_COMPOSITIONTHIN, S::INDIC_COMPOSITIONTHICK, S::INDIC_DOTS, S::INDIC_TT, S::INDIC_DASH,
-    S::INDIC_SQUIGGLE,        S::INDIC_DIAGONAL,         S::INDIC_PLAIN};
-
-unsigned long word(int value) {
-    return static_cast<unsigned long>(value);
-}
 
 } // namespace
 
@@ -89,125 +62,14 @@ CodeView::CodeView(QWidget* parent)
     connect(this, &QsciScintillaBase::SCN_UPDATEUI, this, [this](int what) {
         if (what & (S::SC_UPDATE_V_SCROLL | S::SC_UPDATE_H_SCROLL))
             emit viewportChanged();
+        if (what & S::SC_UPDATE_H_SCROLL)
+            followColumns();
         if ((what & S::SC_UPDATE_SELECTION) && !quiet_)
             emit byteSelected(static_cast<int>(SendScintilla(S::SCI_GETCURRENTPOS)));
     });
 }
 
 CodeView::~CodeView() = default;
-
-void CodeView::setUpIndicators() {
-    for (int kind = 0; kind < sensitive_kind_count; ++kind) {
-        const int indicator = firstKindIndicator + kind;
-        SendScintilla(S::SCI_INDICSETSTYLE, word(indicator),
-                      static_cast<long>(underlineStyles[static_cast<std::size_t>(kind)]));
-        SendScintilla(S::SCI_INDICSETUNDER, word(indicator), 0L);
-    }
-    for (const int indicator : {hoverIndicator, selectedIndicator}) {
-        SendScintilla(S::SCI_INDICSETSTYLE, word(indicator),
-                      static_cast<long>(S::INDIC_STRAIGHTBOX));
-        SendScintilla(S::SCI_INDICSETALPHA, word(indicator), 0L);
-        SendScintilla(S::SCI_INDICSETOUTLINEALPHA, word(indicator), 255L);
-    }
-    SendScintilla(S::SCI_INDICSETSTYLE, word(pickedIndicator), static_cast<long>(S::INDIC_FULLBOX));
-    SendScintilla(S::SCI_INDICSETSTYLE, word(correctedIndicator),
-                  static_cast<long>(S::INDIC_DOTBOX));
-    for (const int indicator : {pickedIndicator, correctedIndicator}) {
-        SendScintilla(S::SCI_INDICSETALPHA, word(indicator), 0L);
-        SendScintilla(S::SCI_INDICSETOUTLINEALPHA, word(indicator), 255L);
-    }
-}
-
-void CodeView::setUpMargins() {
-    setMarginType(numberMargin, NumberMargin);
-    setMarginType(signMargin, TextMargin);
-    setMarginType(kernelMargin, SymbolMargin);
-    setMarginMarkerMask(kernelMargin,
-                        (1 << kernelMarker) | (1 << launchMarker) | (1 << lowestMarker)
-                            | (1 << correctedMarker));
-    setMarginMarkerMask(signMargin, 0);
-    markerDefine(LeftRectangle, kernelMarker);
-    markerDefine(SmallRectangle, launchMarker);
-    markerDefine(RightTriangle, lowestMarker);
-    markerDefine(Circle, correctedMarker);
-    setMarginType(islandMargin, SymbolMargin);
-    int islandMask = 0;
-    for (int kind = 0; kind < islandKinds; ++kind) {
-        markerDefine(FullRectangle, firstIslandMarker + kind);
-        islandMask |= (1 << (firstIslandMarker + kind)) | (1 << (firstIslandLetter + kind));
-    }
-    setMarginMarkerMask(islandMargin, islandMask);
-    setMarginWidth(islandMargin, 0);
-    for (const int margin : {signMargin, kernelMargin, islandMargin})
-        setMarginSensitivity(margin, false);
-}
-
-void CodeView::applyTheme() {
-    QFont font = QFontDatabase::systemFont(QFontDatabase::FixedFont);
-    if (fontDelta_ != 0 && font.pointSizeF() > 0)
-        font.setPointSizeF(std::clamp(font.pointSizeF() + fontDelta_, 5.0, 40.0));
-    const QPalette colors = palette();
-    lexer_->applyTheme(colors, font);
-    setPaper(colors.color(QPalette::Base));
-    const SeriesColors series = seriesColors(colors);
-    const QColor base = colors.color(QPalette::Base);
-    setCaretForegroundColor(colors.color(QPalette::Text));
-    setCaretWidth(2);
-    setSelectionBackgroundColor(colors.color(QPalette::Highlight));
-    SendScintilla(S::SCI_SETSELALPHA, 70UL);
-    resetSelectionForegroundColor();
-    setMarginsBackgroundColor(base);
-    setMarginsForegroundColor(series.mutedText);
-    setMarginsFont(font);
-    setMarkerBackgroundColor(mixed(colors.color(QPalette::Text), base, 0.35), kernelMarker);
-    setMarkerForegroundColor(mixed(colors.color(QPalette::Text), base, 0.35), kernelMarker);
-    const QColor launch = kindColor(SensitiveKind::launch_config, colors);
-    setMarkerBackgroundColor(launch, launchMarker);
-    setMarkerForegroundColor(launch, launchMarker);
-    setMarkerBackgroundColor(series.warning, lowestMarker);
-    setMarkerForegroundColor(series.warning, lowestMarker);
-    for (int kind = 0; kind < sensitive_kind_count; ++kind) {
-        const QColor color = kindColor(static_cast<SensitiveKind>(kind), colors);
-        SendScintilla(S::SCI_INDICSETFORE, word(firstKindIndicator + kind), color);
-        const int style = firstKindStyle + kind;
-        SendScintilla(S::SCI_STYLESETFORE, word(style), color);
-        SendScintilla(S::SCI_STYLESETBACK, word(style), base);
-        SendScintilla(S::SCI_STYLESETBOLD, word(style), 1L);
-        SendScintilla(S::SCI_STYLESETFONT, word(style), font.family().toUtf8().constData());
-        SendScintilla(S::SCI_STYLESETSIZEFRACTIONAL, word(style),
-                      static_cast<long>(font.pointSizeF() * 85));
-    }
-    setMarkerBackgroundColor(series.accent, correctedMarker);
-    setMarkerForegroundColor(series.accent, correctedMarker);
-    SendScintilla(S::SCI_INDICSETFORE, word(correctedIndicator), series.accent);
-    setUpIslands();
-    SendScintilla(S::SCI_INDICSETFORE, word(hoverIndicator), colors.color(QPalette::Text));
-    SendScintilla(S::SCI_INDICSETFORE, word(selectedIndicator), series.accent);
-    SendScintilla(S::SCI_INDICSETALPHA, word(selectedIndicator), 40L);
-    setMarginWidth(numberMargin, QStringLiteral("0%1").arg(std::max(lineCount(), 100)));
-    setMarginWidth(signMargin, QStringLiteral("W").repeated(maxSigns));
-    setMarginWidth(kernelMargin, QStringLiteral("W"));
-    markGutter();
-}
-
-// Stripes are paler than text on them; each carries its letter where it begins.
-void CodeView::setUpIslands() {
-    static constexpr std::array<QRgb, islandKinds> hues{0xff808080, 0xff7f8c99, 0xff8a4fc4,
-                                                        0xff1f77c9, 0xff6b5a4a, 0xffb8600b};
-    const QColor base = palette().color(QPalette::Base);
-    for (int kind = 0; kind < islandKinds; ++kind) {
-        const QColor stripe = mixed(QColor(hues[static_cast<std::size_t>(kind)]), base, 0.35);
-        setMarkerBackgroundColor(stripe, firstIslandMarker + kind);
-        setMarkerForegroundColor(stripe, firstIslandMarker + kind);
-        setMarkerBackgroundColor(stripe, firstIslandLetter + kind);
-        setMarkerForegroundColor(readableOn(palette().color(QPalette::Text), stripe),
-                                 firstIslandLetter + kind);
-    }
-}
-
-std::vector<QColor> CodeView::textColors() const {
-    return CudaLexer::textColors(palette());
-}
 
 void CodeView::setCodeFontDelta(int points) {
     fontDelta_ = points;
@@ -218,6 +80,9 @@ void CodeView::setResponse(std::string_view utf8) {
     quiet_ = true;
     text_.assign(utf8);
     mapping_ = TextMapping(text_);
+    longLines_ = LongLines(text_);
+    tokens_.clear();
+    colors_.clear();
     regions_.clear();
     picked_.clear();
     corrected_.clear();
@@ -237,10 +102,34 @@ void CodeView::setResponse(std::string_view utf8) {
 }
 
 void CodeView::paintTokens(std::span<const ByteSpan> spans, const std::vector<QColor>& colors) {
-    std::vector<ByteSpan> painted(spans.size());
-    std::transform(spans.begin(), spans.end(), painted.begin(),
+    tokens_.resize(spans.size());
+    std::transform(spans.begin(), spans.end(), tokens_.begin(),
                    [this](ByteSpan span) { return mapping_.paintSpan(span); });
-    painter_.paint(painted, colors);
+    colors_ = colors;
+    colorTokens();
+}
+
+void CodeView::colorTokens() {
+    if (!longLines_.any()) {
+        painter_.paint(tokens_, colors_);
+        return;
+    }
+    std::vector<QColor> shown(colors_.size());
+    for (std::size_t t = 0; t < shown.size(); ++t)
+        if (longLines_.marks(tokens_[t]))
+            shown[t] = colors_[t];
+    painter_.paint(tokens_, shown);
+}
+
+// The code's font is of one width.
+void CodeView::followColumns() {
+    const long blank = SendScintilla(S::SCI_TEXTWIDTH, word(S::STYLE_DEFAULT), "x");
+    const long offset = SendScintilla(S::SCI_GETXOFFSET);
+    if (!longLines_.moveTo(static_cast<int>(offset / std::max(1L, blank))))
+        return;
+    colorTokens();
+    underline();
+    drawPicked();
 }
 
 void CodeView::setRegions(const std::vector<RegionMark>& regions) {
@@ -264,7 +153,7 @@ void CodeView::underline() {
         if (!(shownKinds_ & bit))
             continue;
         for (const RegionMark& mark : regions_)
-            if (mark.labels & bit)
+            if ((mark.labels & bit) && longLines_.marks(mark.span))
                 fillIndicator(firstKindIndicator + kind, mapping_.paintSpan(mark.span));
     }
 }
@@ -323,9 +212,14 @@ void CodeView::setPickedSpans(const std::vector<ByteSpan>& spans, const QColor& 
     picked_ = spans;
     pickedColor_ = color;
     SendScintilla(S::SCI_INDICSETFORE, word(pickedIndicator), color);
+    drawPicked();
+}
+
+void CodeView::drawPicked() {
     replaceIndicator(pickedIndicator, {});
     for (const ByteSpan& span : picked_)
-        fillIndicator(pickedIndicator, mapping_.paintSpan(span));
+        if (longLines_.marks(span))
+            fillIndicator(pickedIndicator, mapping_.paintSpan(span));
 }
 
 void CodeView::setCorrectedSpans(const std::vector<ByteSpan>& spans) {
@@ -438,6 +332,9 @@ void CodeView::revealByte(int byte) {
     const int line = lineOfByte(byte);
     if (line < firstVisibleLine() || line >= firstVisibleLine() + visibleLines())
         scrollToLine(line);
+    if (longLines_.any()) // a place far to the right
+        SendScintilla(S::SCI_SCROLLRANGE, word(mapping_.characterBegin(byte)),
+                      static_cast<long>(mapping_.characterBegin(byte)));
 }
 
 int CodeView::byteUnder(const QPoint& position) const {

@@ -16,6 +16,7 @@
 #include "core/base/byte_span.h"
 #include "core/data/token_labels.h"
 #include "ui/editor/confidence_painter.h"
+#include "ui/editor/long_lines.h"
 #include "ui/editor/text_mapping.h"
 
 namespace cuset {
@@ -44,6 +45,8 @@ public:
     // Any bytes; NUL and invalid UTF-8 are shown, not obeyed.
     void setResponse(std::string_view utf8);
     const TextMapping& mapping() const { return mapping_; }
+    // Some lines are so long that only what is around the visible columns is marked.
+    bool hasLongLines() const { return longLines_.any(); }
 
     // [T] token spans and their colours; see ConfidencePainter.
     void paintTokens(std::span<const ByteSpan> spans, const std::vector<QColor>& colors);
@@ -101,6 +104,9 @@ private:
     void markLines(ByteSpan span, int marker);
     void setUpIslands();
     void underline();
+    void colorTokens();
+    void drawPicked();
+    void followColumns();
     void fillIndicator(int indicator, ByteSpan span);
     void replaceIndicator(int indicator, ByteSpan span);
     int byteUnder(const QPoint& position) const;
@@ -108,7 +114,10 @@ private:
     CudaLexer* lexer_;
     std::string text_;
     TextMapping mapping_;
+    LongLines longLines_;
     ConfidencePainter painter_;
+    std::vector<ByteSpan> tokens_; // [T], as painted
+    std::vector<QColor> colors_; // [T]
     std::vector<RegionMark> regions_;
     std::vector<ByteSpan> picked_;
     QColor pickedColor_;

@@ -62,6 +62,7 @@ public:
     double high() const { return high_; }
     // About `count` round values within the range, both ends included when they are round.
     std::vector<double> ticks(int count) const;
+    friend bool operator==(const ColorScale&, const ColorScale&) = default;
 
 private:
     ColorMap map_ = ColorMap::Cividis;

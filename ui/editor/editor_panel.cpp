@@ -86,15 +86,25 @@ void EditorPanel::build() {
     prompt_->hide();
     header_ = new QLabel(this);
     header_->setTextFormat(Qt::PlainText);
-    header_->setContentsMargins(gap, 0, gap, gap / 2);
     header_->setForegroundRole(QPalette::PlaceholderText);
     header_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
     header_->setAccessibleName(tr("What the response consists of"));
+    gutterButton_ = new QToolButton(this);
+    gutterButton_->setAutoRaise(true);
+    gutterButton_->setPopupMode(QToolButton::InstantPopup);
+    gutterButton_->setToolTip(tr("What the bars beside the code show"));
+    auto* headerRow = new QHBoxLayout;
+    headerRow->setContentsMargins(gap / 2, 0, gap, 0);
+    headerRow->setSpacing(gap);
+    headerRow->addWidget(gutterButton_);
+    headerRow->addWidget(header_, 1);
 
     code_ = new CodeView(this);
+    gutter_ = new ConfidenceGutter(code_, this);
     ruler_ = new HeatRuler(this);
     auto* codeRow = new QHBoxLayout;
     codeRow->setSpacing(0);
+    codeRow->addWidget(gutter_);
     codeRow->addWidget(code_, 1);
     codeRow->addWidget(ruler_);
     auto* page = new QWidget(this);
@@ -104,7 +114,7 @@ void EditorPanel::build() {
     column->addLayout(bar);
     column->addWidget(promptToggle_);
     column->addWidget(prompt_);
-    column->addWidget(header_);
+    column->addLayout(headerRow);
     column->addLayout(codeRow, 1);
 
     pages_ = new QStackedWidget(this);
@@ -164,6 +174,12 @@ void EditorPanel::setColorMap(ColorMap map) {
     emit colorByChanged();
 }
 
+void EditorPanel::setGutterMode(const GutterMode& mode) {
+    gutter_->setMode(mode);
+    gutterButton_->setText(tr("Gutter: %1").arg(gutterModeTitle(mode)));
+    emit gutterModeChanged();
+}
+
 void EditorPanel::showSample() {
     const int row = selection_->sample();
     const bool any = row >= 0 && row < workspace_->sampleCount();
@@ -189,6 +205,7 @@ void EditorPanel::showFigures() {
     showLegend();
     const std::shared_ptr<const TokenFigures>& figures = analysis_->figures();
     showHeader();
+    gutter_->setFigures(figures);
     if (!figures) {
         code_->paintTokens({}, {});
         code_->setLowestWindow({});
@@ -295,6 +312,8 @@ void EditorPanel::showHeader() {
         parts += tr("Not scored: open a model, then Score (F5).");
     if (analysis_->structure() && row >= 0)
         parts += placementText(*analysis_->structure(), analysis_->figures().get());
+    if (code_->hasLongLines() && row >= 0)
+        parts += tr("Lines over 16 kB are coloured only around what is in sight.");
     header_->setText(parts.join(QStringLiteral("   ")));
     header_->setToolTip(plainToolTip(header_->text() + QLatin1Char('\n')
                                      + tr("Placed: the share of the response that was told to be "
@@ -323,6 +342,9 @@ void EditorPanel::showLegend() {
     scale_.setPaper(
         colors.color(QPalette::Base),
         readableStrength(map_, colors.color(QPalette::Base), code_->textColors(), wantedStrength));
+    ColorScale confidence(map_, 0, 1);
+    confidence.setPaper(colors.color(QPalette::Base), 1);
+    gutter_->setColors(confidence);
     ColorMode mode = colorMode(colorBy_);
     if (colorBy_ == ColorBy::Push)
         mode.unit = pushFormula(objective).section(QLatin1Char(','), 0, 0);

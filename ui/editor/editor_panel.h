@@ -12,6 +12,7 @@
 #include <QWidget>
 
 #include "ui/editor/code_view.h"
+#include "ui/editor/confidence_gutter.h"
 #include "ui/editor/heat_ruler.h"
 #include "ui/editor/kind_bar.h"
 #include "ui/editor/legend.h"
@@ -31,6 +32,12 @@ public:
     void setColorBy(ColorBy by);
     ColorMap colorMap() const { return map_; }
     void setColorMap(ColorMap map);
+    // What the bars beside the code show.
+    const GutterMode& gutterMode() const { return gutter_->mode(); }
+    void setGutterMode(const GutterMode& mode);
+    ConfidenceGutter* gutter() { return gutter_; }
+    // The choices of gutter modes, for the button above it.
+    void setGutterMenu(QMenu* menu) { gutterButton_->setMenu(menu); }
     CodeView* codeView() { return code_; }
     KindBar* kindBar() { return kinds_; }
     // The page that says what to do while nothing is open.
@@ -40,6 +47,7 @@ public:
 
 signals:
     void colorByChanged();
+    void gutterModeChanged();
 
 protected:
     void changeEvent(QEvent* event) override;
@@ -67,6 +75,8 @@ private:
     std::vector<RegionMark> marks_;
     QStackedWidget* pages_ = nullptr;
     CodeView* code_ = nullptr;
+    ConfidenceGutter* gutter_ = nullptr;
+    QToolButton* gutterButton_ = nullptr;
     HeatRuler* ruler_ = nullptr;
     Legend* legend_ = nullptr;
     KindBar* kinds_ = nullptr;

@@ -26,6 +26,8 @@ QSize HeatRuler::sizeHint() const {
 }
 
 void HeatRuler::setLines(std::vector<Line> lines) {
+    if (lines == lines_)
+        return;
     lines_ = std::move(lines);
     update();
 }
@@ -44,6 +46,8 @@ void HeatRuler::setSelectedLine(int line) {
 }
 
 void HeatRuler::setLowestWindow(int firstLine, int lastLine) {
+    if (firstLine == lowestFirst_ && lastLine == lowestLast_)
+        return;
     lowestFirst_ = firstLine;
     lowestLast_ = lastLine;
     update();

@@ -18,6 +18,7 @@ public:
         QColor color; // invalid: nothing to show
         float salience = 0; // of several lines in one row of pixels, the most salient one is seen
         bool kernel = false;
+        friend bool operator==(const Line&, const Line&) = default;
     };
     void setLines(std::vector<Line> lines);
     void setVisibleLines(int first, int count);

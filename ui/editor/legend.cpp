@@ -15,6 +15,8 @@ Legend::Legend(QWidget* parent)
 
 void Legend::showScale(const ColorScale& scale, const QString& unit,
                        const std::vector<Tick>& ticks) {
+    if (swatches_.empty() && scale == scale_ && unit == unit_ && ticks == ticks_)
+        return;
     scale_ = scale;
     unit_ = unit;
     ticks_ = ticks;
@@ -27,6 +29,8 @@ void Legend::showScale(const ColorScale& scale, const QString& unit,
 }
 
 void Legend::showSwatches(const std::vector<Swatch>& swatches) {
+    if (swatches == swatches_)
+        return;
     swatches_ = swatches;
     ticks_.clear();
     QStringList labels;

@@ -19,10 +19,12 @@ public:
     struct Tick {
         double value;
         QString label;
+        friend bool operator==(const Tick&, const Tick&) = default;
     };
     struct Swatch {
         QColor color;
         QString label;
+        friend bool operator==(const Swatch&, const Swatch&) = default;
     };
     // A gradient over the scale's range with ticks, and the unit beside it.
     void showScale(const ColorScale& scale, const QString& unit, const std::vector<Tick>& ticks);

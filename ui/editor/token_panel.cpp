@@ -52,6 +52,8 @@ AlternativesView::AlternativesView(QWidget* parent)
 }
 
 void AlternativesView::setAlternatives(std::vector<Alternative> alternatives) {
+    if (alternatives == alternatives_)
+        return;
     alternatives_ = std::move(alternatives);
     QStringList words;
     for (const Alternative& a : alternatives_)

@@ -22,6 +22,7 @@ public:
         QString label;
         double probability = 0;
         bool target = false;
+        friend bool operator==(const Alternative&, const Alternative&) = default;
     };
     void setAlternatives(std::vector<Alternative> alternatives);
 

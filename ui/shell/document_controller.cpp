@@ -6,15 +6,16 @@
 #include <vector>
 
 #include <QDir>
-#include <QFile>
 #include <QFileInfo>
 #include <QStandardPaths>
 
 #include "core/io/data_preview.h"
+#include "core/io/file_content.h"
 #include "core/io/note_file.h"
 #include "core/io/sample_reader.h"
 #include "core/io/score_file.h"
 #include "core/model/label_file.h"
+#include "ui/state/native_path.h"
 
 namespace cuset {
 namespace {
@@ -24,16 +25,12 @@ const QString scoresChannel = QStringLiteral("open scores");
 const QString modelChannel = QStringLiteral("open model");
 const QString scoreSuffix = QStringLiteral(".scores.safetensors");
 
-std::filesystem::path toPath(const QString& path) {
-    return {QFile::encodeName(path).toStdString()};
-}
-
 struct OpenedData {
     std::optional<Error> unusable; // no record could be used, but there are records with fields
     std::shared_ptr<const Dataset> dataset;
-    std::shared_ptr<const ScoreSet> scores; // found beside the data, or null
+    std::shared_ptr<const ScoreSet> scores; // given with the data or found beside them, or null
     QString scoresPath;
-    QString scoresProblem;
+    std::optional<Error> scoresProblem;
     OpenedLabels labels;
     OpenedNotes notes;
 };
@@ -46,17 +43,19 @@ struct OpenedScores {
 
 // A file beside the data if it is there or can be, else one in the user's data folder.
 QString besideOrOwn(const std::filesystem::path& wanted, const QString& folder) {
-    const QFileInfo beside(QFile::decodeName(wanted.string().c_str()));
-    if (beside.exists() || QFileInfo(beside.absolutePath()).isWritable())
+    const QFileInfo beside(pathText(wanted.native()));
+    if (pathExists(beside.absoluteFilePath()) || isWritableFolder(beside.absolutePath()))
         return beside.absoluteFilePath();
     return QStandardPaths::writableLocation(QStandardPaths::AppDataLocation) + folder
         + beside.fileName();
 }
 
-OpenedData readData(const QStringList& paths, const ReadOptions& options, RunControl& control) {
+// `scoresPath` is empty if none were given with the data.
+OpenedData readData(const QStringList& paths, const ReadOptions& options, const QString& scoresPath,
+                    RunControl& control) {
     std::vector<std::filesystem::path> files;
     for (const QString& path : paths)
-        files.push_back(toPath(path));
+        files.push_back(nativePath(path));
     OpenedData opened;
     try {
         opened.dataset = std::make_shared<const Dataset>(read_samples(files, options, control));
@@ -69,14 +68,15 @@ OpenedData readData(const QStringList& paths, const ReadOptions& options, RunCon
     }
     opened.labels = LabelState::read(DocumentController::labelPathFor(paths.first()));
     opened.notes = NoteState::read(DocumentController::notePathFor(paths.first()));
-    const QString beside = DocumentController::scorePathFor(paths);
-    if (!QFileInfo::exists(beside))
+    const QString wanted =
+        scoresPath.isEmpty() ? DocumentController::scorePathFor(paths) : scoresPath;
+    if (scoresPath.isEmpty() && !pathExists(wanted))
         return opened;
+    opened.scoresPath = wanted;
     try {
-        opened.scores = read_score_file(toPath(beside));
-        opened.scoresPath = beside;
+        opened.scores = read_score_file(nativePath(wanted));
     } catch (const Error& error) {
-        opened.scoresProblem = QString::fromUtf8(error.what());
+        opened.scoresProblem = error;
     }
     return opened;
 }
@@ -94,39 +94,46 @@ DocumentController::DocumentController(Workspace* workspace, LabelState* labels,
 }
 
 FileKind DocumentController::kindOf(const QString& path) {
-    const QFileInfo info(path);
-    if (path.endsWith(scoreSuffix, Qt::CaseInsensitive))
+    if (isFolder(path)) {
+        if (pathExists(path + QStringLiteral("/events.jsonl"))
+            || pathExists(path + QStringLiteral("/sweep.json")))
+            return FileKind::Run;
+        return pathExists(path + QStringLiteral("/config.json")) ? FileKind::Model : FileKind::Data;
+    }
+    switch (recognise_content(nativePath(path))) {
+    case FileContent::scores:
+    case FileContent::safetensors: // which reading them says
         return FileKind::Scores;
-    if (info.suffix().compare(QLatin1String("gguf"), Qt::CaseInsensitive) == 0)
+    case FileContent::gguf:
         return FileKind::Model;
-    if (info.isDir()
-        && (QFileInfo::exists(path + QStringLiteral("/events.jsonl"))
-            || QFileInfo::exists(path + QStringLiteral("/sweep.json"))))
-        return FileKind::Run;
-    if (info.isDir() && QFileInfo::exists(path + QStringLiteral("/config.json")))
-        return FileKind::Model;
-    if (info.suffix().compare(QLatin1String("safetensors"), Qt::CaseInsensitive) == 0)
+    case FileContent::other:
+        break;
+    }
+    // Damaged, cut off or not there: the message is about what it was meant to be.
+    if (path.endsWith(QLatin1String(".safetensors"), Qt::CaseInsensitive))
         return FileKind::Scores;
-    return FileKind::Data;
+    return path.endsWith(QLatin1String(".gguf"), Qt::CaseInsensitive) ? FileKind::Model
+                                                                      : FileKind::Data;
 }
 
 QString DocumentController::scorePathFor(const QStringList& dataPaths) {
-    const QFileInfo first(QDir::cleanPath(dataPaths.isEmpty() ? QString() : dataPaths.first()));
+    const QString clean = QDir::cleanPath(dataPaths.isEmpty() ? QString() : dataPaths.first());
+    const QFileInfo first(clean);
     const QString name =
-        (first.isDir() ? first.fileName() : first.completeBaseName()) + scoreSuffix;
+        (isFolder(clean) ? first.fileName() : first.completeBaseName()) + scoreSuffix;
     const QString folder = first.absolutePath();
-    if (QFileInfo::exists(folder + QLatin1Char('/') + name) || QFileInfo(folder).isWritable())
+    if (pathExists(folder + QLatin1Char('/') + name) || isWritableFolder(folder))
         return folder + QLatin1Char('/') + name;
     return QStandardPaths::writableLocation(QStandardPaths::AppDataLocation)
         + QStringLiteral("/scores/") + name;
 }
 
 QString DocumentController::labelPathFor(const QString& dataOrScores) {
-    return besideOrOwn(label_file_for(toPath(dataOrScores)), QStringLiteral("/labels/"));
+    return besideOrOwn(label_file_for(nativePath(dataOrScores)), QStringLiteral("/labels/"));
 }
 
 QString DocumentController::notePathFor(const QString& dataOrScores) {
-    return besideOrOwn(note_file_for(toPath(dataOrScores)), QStringLiteral("/notes/"));
+    return besideOrOwn(note_file_for(nativePath(dataOrScores)), QStringLiteral("/notes/"));
 }
 
 void DocumentController::openNotes(OpenedNotes opened) {
@@ -142,14 +149,14 @@ void DocumentController::openLabels(OpenedLabels opened) {
 }
 
 void DocumentController::open(const QStringList& paths) {
-    QStringList data, runs;
+    QStringList data, scores, models, runs;
     for (const QString& path : paths) {
         switch (kindOf(path)) {
         case FileKind::Scores:
-            openScores(path);
+            scores += path;
             break;
         case FileKind::Model:
-            openModel(path);
+            models += path;
             break;
         case FileKind::Run:
             runs += path;
@@ -159,17 +166,35 @@ void DocumentController::open(const QStringList& paths) {
             break;
         }
     }
+    sayLeftOut(scores, tr("score file"));
+    sayLeftOut(models, tr("model"));
+    if (!models.isEmpty())
+        openModel(models.first());
     if (!data.isEmpty())
-        openData(data);
+        openData(data, {}, scores.value(0));
+    else if (!scores.isEmpty())
+        openScores(scores.first());
     if (!runs.isEmpty())
         emit runsOpened(runs);
 }
 
-void DocumentController::openData(const QStringList& paths, const ReadOptions& options) {
+void DocumentController::sayLeftOut(const QStringList& paths, const QString& what) {
+    if (paths.size() > 1)
+        emit message(MessageKind::Warning,
+                     tr("One %1 is open at a time: %2 is opened, %3 is not.")
+                         .arg(what, QFileInfo(paths.first()).fileName(),
+                              QStringList(paths.mid(1)).join(QStringLiteral(", "))));
+}
+
+void DocumentController::openData(const QStringList& paths, const ReadOptions& options,
+                                  const QString& scoresPath) {
+    const bool asked = !scoresPath.isEmpty();
     pool_->start(
         dataChannel,
-        [paths, options](RunControl& control) { return readData(paths, options, control); },
-        [this, paths, options](JobOutcome<OpenedData> outcome) {
+        [paths, options, scoresPath](RunControl& control) {
+            return readData(paths, options, scoresPath, control);
+        },
+        [this, paths, options, asked](JobOutcome<OpenedData> outcome) {
             if (const auto* error = std::get_if<1>(&outcome))
                 fail(*error);
             auto* opened = std::get_if<0>(&outcome);
@@ -185,19 +210,37 @@ void DocumentController::openData(const QStringList& paths, const ReadOptions& o
             readOptions_ = options;
             workspace_->setDataset(opened->dataset, paths);
             reportDataset(*opened->dataset);
-            if (!opened->scoresProblem.isEmpty())
-                emit message(MessageKind::Warning, opened->scoresProblem);
-            if (opened->scores && workspace_->matches(*opened->scores)) {
-                workspace_->setScores(opened->scores, opened->scoresPath);
-                emit message(
-                    MessageKind::Information,
-                    tr("Scores of %1 found beside the data: %2")
-                        .arg(QFileInfo(QString::fromStdString(opened->scores->provenance().model))
-                                 .fileName(),
-                             opened->scoresPath));
-            }
+            if (opened->scoresProblem && asked)
+                fail(*opened->scoresProblem);
+            else if (opened->scoresProblem)
+                emit message(MessageKind::Warning,
+                             QString::fromUtf8(opened->scoresProblem->what()));
+            if (opened->scores)
+                showScoresOfData(opened->scoresPath, opened->scores, asked);
             emit dataOpened(paths);
         });
+}
+
+void DocumentController::showScoresOfData(const QString& scoresPath,
+                                          const std::shared_ptr<const ScoreSet>& scores,
+                                          bool asked) {
+    if (!workspace_->matches(*scores)) {
+        if (asked) // what merely lies beside the data may be of older ones
+            fail(Error(ErrorCode::bad_value,
+                       "holds scores of other samples than the data that were opened with it; open "
+                       "it alone to see them",
+                       nativePath(scoresPath).string()));
+        return;
+    }
+    workspace_->setScores(scores, scoresPath);
+    if (asked) {
+        emit scoresOpened(scoresPath);
+        return;
+    }
+    emit message(MessageKind::Information,
+                 tr("Scores of %1 found beside the data: %2")
+                     .arg(QFileInfo(QString::fromStdString(scores->provenance().model)).fileName(),
+                          scoresPath));
 }
 
 void DocumentController::reportDataset(const Dataset& dataset) {
@@ -220,7 +263,8 @@ void DocumentController::openScores(const QString& path) {
     pool_->start(
         scoresChannel,
         [path](RunControl&) {
-            return OpenedScores{read_score_file(toPath(path)), LabelState::read(labelPathFor(path)),
+            return OpenedScores{read_score_file(nativePath(path)),
+                                LabelState::read(labelPathFor(path)),
                                 NoteState::read(notePathFor(path))};
         },
         [this, path](JobOutcome<OpenedScores> outcome) {
@@ -228,10 +272,16 @@ void DocumentController::openScores(const QString& path) {
                 fail(*error);
             if (auto* opened = std::get_if<0>(&outcome)) {
                 // Scores of the open data keep the data's corrections.
-                if (!workspace_->dataset() || !workspace_->matches(*opened->scores)) {
+                const bool replaces =
+                    !workspace_->dataset() || !workspace_->matches(*opened->scores);
+                if (replaces) {
                     openLabels(std::move(opened->labels));
                     openNotes(std::move(opened->notes));
                 }
+                if (replaces && workspace_->dataset())
+                    emit message(MessageKind::Information,
+                                 tr("%1 holds scores of other samples: %2 was closed.")
+                                     .arg(QFileInfo(path).fileName(), workspace_->title()));
                 workspace_->setScores(opened->scores, path);
                 emit scoresOpened(path);
             }
@@ -241,9 +291,7 @@ void DocumentController::openScores(const QString& path) {
 void DocumentController::openModel(const QString& nameOrPath) {
     pool_->start(
         modelChannel,
-        [name = QFile::encodeName(nameOrPath).toStdString()](RunControl&) {
-            return inspect_model(name);
-        },
+        [name = nativePath(nameOrPath).string()](RunControl&) { return inspect_model(name); },
         [this, nameOrPath](JobOutcome<ModelInfo> outcome) {
             if (const auto* error = std::get_if<1>(&outcome))
                 fail(*error);

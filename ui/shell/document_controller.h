@@ -22,8 +22,8 @@ public:
     DocumentController(Workspace* workspace, LabelState* labels, NoteState* notes, JobRunner* pool,
                        QObject* parent = nullptr);
 
-    // By name and content of folders: score files, GGUF files, model folders and folders of training
-    // runs, else data.
+    // By what the file holds, and by its name where that says nothing: score files, GGUF files, model
+    // folders and folders of training runs, else data.
     static FileKind kindOf(const QString& path);
     // Where scores of these data files go: beside the first one, or in the user's data folder if
     // that is read-only.
@@ -33,9 +33,11 @@ public:
     // And tags and notes of their samples.
     static QString notePathFor(const QString& dataOrScores);
 
-    // Opens everything that was given; several data files make one data set.
+    // Opens everything that was given: several data files make one data set; of several models or
+    // score files the first, and says so. Scores that come with data are those of the data.
     void open(const QStringList& paths);
-    void openData(const QStringList& paths, const cuset::ReadOptions& options = {});
+    void openData(const QStringList& paths, const cuset::ReadOptions& options = {},
+                  const QString& scoresPath = {});
     void openScores(const QString& path);
     void openModel(const QString& nameOrPath);
     // How the records of the open data were read.
@@ -62,6 +64,9 @@ private:
     void reportDataset(const Dataset& dataset);
     void openLabels(OpenedLabels opened);
     void openNotes(OpenedNotes opened);
+    void sayLeftOut(const QStringList& paths, const QString& what);
+    void showScoresOfData(const QString& scoresPath, const std::shared_ptr<const ScoreSet>& scores,
+                          bool asked);
 
     Workspace* workspace_;
     LabelState* labels_;

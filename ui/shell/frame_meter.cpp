@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 
 #include <QCoreApplication>
 #include <QEvent>
@@ -18,6 +19,13 @@ constexpr int afterPainting = Qt::LowEventPriority - 1;
 QEvent::Type endOfFrame() {
     static const int type = QEvent::registerEventType();
     return static_cast<QEvent::Type>(type);
+}
+
+// Milliseconds that the calling thread has computed.
+double threadWork() {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
 }
 
 } // namespace
@@ -43,6 +51,7 @@ void FrameMeter::begin() {
         return;
     running_ = true;
     posted_ = false;
+    workedBefore_ = threadWork();
     started_.start();
 }
 
@@ -62,15 +71,18 @@ void FrameMeter::customEvent(QEvent* event) {
 
 void FrameMeter::finish() {
     running_ = false;
-    frames_.push_back(static_cast<double>(started_.nsecsElapsed()) / 1e6);
+    frames_.push_back(
+        {static_cast<double>(started_.nsecsElapsed()) / 1e6, threadWork() - workedBefore_});
     if (frames_.size() > kept)
         frames_.erase(frames_.begin());
 }
 
-double FrameMeter::quantile(double share) const {
+double FrameMeter::quantile(double share, double Frame::*value) const {
     if (frames_.empty())
         return 0;
-    std::vector<double> sorted = frames_;
+    std::vector<double> sorted;
+    for (const Frame& frame : frames_)
+        sorted.push_back(frame.*value);
     std::sort(sorted.begin(), sorted.end());
     const auto at = static_cast<std::size_t>(std::ceil(share * static_cast<double>(sorted.size())));
     return sorted[std::clamp<std::size_t>(at, 1, sorted.size()) - 1];
@@ -94,14 +106,16 @@ void FrameMeter::setShown(bool shown) {
 
 void FrameMeter::showText() {
     const auto late = std::count_if(frames_.begin(), frames_.end(),
-                                    [](double frame) { return frame > frameGoal; });
+                                    [](const Frame& frame) { return frame.time > frameGoal; });
     const QString text = frames_.empty()
         ? tr("Frame times: move a threshold")
-        : tr("last %1 ms   median %2   95 % below %3   worst %4   %5 frames, %6 over 16.7 ms")
-              .arg(frames_.back(), 0, 'f', 1)
+        : tr("last %1 ms   median %2   95 % below %3   worst %4   work of the GUI thread: median "
+             "%5   %6 frames, %7 over 16.7 ms")
+              .arg(frames_.back().time, 0, 'f', 1)
               .arg(quantile(0.5), 0, 'f', 1)
               .arg(quantile(0.95), 0, 'f', 1)
               .arg(quantile(1), 0, 'f', 1)
+              .arg(quantile(0.5, &Frame::work), 0, 'f', 1)
               .arg(frames_.size())
               .arg(late);
     if (text != label_->text())

@@ -12,6 +12,7 @@
 #include <QScreen>
 
 #include "ui/shell/theme.h"
+#include "ui/state/native_path.h"
 
 namespace cuset {
 namespace {
@@ -31,7 +32,7 @@ QStringList localPaths(const QMimeData* data) {
     QStringList paths;
     for (const QUrl& url : data->urls())
         if (url.isLocalFile())
-            paths += url.toLocalFile();
+            paths += pathOfUrl(url);
     return paths;
 }
 
@@ -47,6 +48,7 @@ MainWindow::MainWindow(const QString& settingsPath, QWidget* parent)
     analysis_ = new AnalysisState(&workspace_, &mask_, &selection_, &pool_, this);
     labels_ = new LabelState(&workspace_, mask_.undoStack(), this);
     kinds_ = new KindFigures(analysis_, &mask_, &selection_, &pool_, this);
+    lowest_ = new LowestState(analysis_, &mask_, &pool_, this);
     notes_ = new NoteState(mask_.undoStack(), this);
     objectives_ = new ObjectiveFigures(analysis_, &mask_, &pool_, this);
     whatIf_ = new WhatIfState(analysis_, &workspace_, &mask_, &pool_, this);
@@ -84,6 +86,7 @@ MainWindow::~MainWindow() {
     kinds_->disconnect();
     training_->disconnect();
     training_->registry()->disconnect(training_);
+    lowest_->disconnect();
     selection_.disconnect();
     workspace_.disconnect();
     mask_.disconnect();
@@ -96,7 +99,13 @@ void MainWindow::connectState() {
     connect(analysis_, &AnalysisState::failed, this,
             [this](const QString& text) { messages_->show(MessageKind::Error, text); });
     connect(analysis_, &AnalysisState::figuresChanged, this, &MainWindow::updateActions);
+    connect(analysis_, &AnalysisState::progress, this, [this](double share) {
+        if (!scoring_->isRunning())
+            showProgress(share, tr("Analysing\u2026"));
+    });
     connect(labels_, &LabelState::failed, this,
+            [this](const QString& text) { messages_->show(MessageKind::Error, text); });
+    connect(lowest_, &LowestState::failed, this,
             [this](const QString& text) { messages_->show(MessageKind::Error, text); });
     connect(&mask_, &MaskSettingsState::changed, frames_, &FrameMeter::begin);
     connect(charts_, &ChartBinder::failed, this,
@@ -123,7 +132,7 @@ void MainWindow::connectState() {
     });
     connect(documents_, &DocumentController::modelOpened, this, [this](const QString& name) {
         Settings::remember(settings_.recentModels,
-                           QFileInfo::exists(name) ? QFileInfo(name).absoluteFilePath() : name);
+                           pathExists(name) ? QFileInfo(name).absoluteFilePath() : name);
         rebuildRecentMenus();
     });
     connect(model_->proof(), &ProofBadge::verifyRequested, this, &MainWindow::verify);
@@ -196,9 +205,10 @@ void MainWindow::updateActions() {
         workspace_.model() ? QString::fromStdString(workspace_.model()->name) : tr("Open model"));
     openSamplesAction_->setIconText(workspace_.title().isEmpty() ? tr("Open samples")
                                                                  : workspace_.title());
-    progress_->setVisible(scoring || documents_->isBusy());
-    progressText_->setVisible(scoring);
-    if (!scoring)
+    const bool analysing = analysis_->isAnalysing();
+    progress_->setVisible(scoring || analysing || documents_->isBusy());
+    progressText_->setVisible(scoring || analysing);
+    if (!scoring && !analysing)
         progress_->setRange(0, 0);
 }
 
@@ -230,6 +240,7 @@ void MainWindow::loadSettings() {
     editor_->codeView()->setCodeFontDelta(settings_.fontDelta);
     editor_->setColorMap(settings_.colorMap == QLatin1String("viridis") ? ColorMap::Viridis
                                                                         : ColorMap::Cividis);
+    editor_->setGutterMode(gutterModeFor(settings_.gutter));
     editor_->setColorBy(colorByFor(settings_.colorBy, ColorBy::Confidence));
     setAppearance(settings_.appearance);
     QStringList roots = settings_.runRoots;
@@ -260,6 +271,7 @@ void MainWindow::saveSettings() {
     settings_.layout = saveState(Settings::version);
     settings_.colorBy = colorMode(editor_->colorBy()).key;
     settings_.colorMap = mapKey(editor_->colorMap());
+    settings_.gutter = gutterModeKey(editor_->gutterMode());
     settings_.shownKinds = editor_->kindBar()->shownKinds();
     settings_.mask = mask_.settings();
     model_->store(settings_);
@@ -298,11 +310,12 @@ void MainWindow::changeEvent(QEvent* event) {
 
 QStringList MainWindow::viewNames() {
     QStringList names{
-        QStringLiteral("main"),   QStringLiteral("density"),    QStringLiteral("windows"),
-        QStringLiteral("tokens"), QStringLiteral("sweep"),      QStringLiteral("model"),
-        QStringLiteral("seen"),   QStringLiteral("regions"),    QStringLiteral("corrections"),
-        QStringLiteral("whatif"), QStringLiteral("objectives"), QStringLiteral("shares"),
-        QStringLiteral("notes"),  QStringLiteral("light"),      QStringLiteral("dark")};
+        QStringLiteral("main"),   QStringLiteral("density"), QStringLiteral("windows"),
+        QStringLiteral("tokens"), QStringLiteral("sweep"),   QStringLiteral("model"),
+        QStringLiteral("seen"),   QStringLiteral("regions"), QStringLiteral("corrections"),
+        QStringLiteral("lowest"), QStringLiteral("whatif"),  QStringLiteral("objectives"),
+        QStringLiteral("shares"), QStringLiteral("notes"),   QStringLiteral("light"),
+        QStringLiteral("dark")};
     names += trainingViews();
     for (const ColorBy by : allColorModes)
         names += colorMode(by).key;
@@ -355,9 +368,8 @@ bool MainWindow::showView(const QString& name) {
 bool MainWindow::isSettled() const {
     return !documents_->isBusy() && !scoring_->isRunning() && analysis_->isSettled()
         && charts_->isSettled() && objectives_->isSettled() && kinds_->isSettled()
-        && samples_->isSettled() && pool_.isIdle();
-    &&charts_->isSettled() && kinds_->isSettled() && samples_->isSettled() && pool_.isIdle()
-        && training_->isSettled();
+        && lowest_->isSettled() && samples_->isSettled() && training_->isSettled()
+        && pool_.isIdle();
 }
 
 ExitCode MainWindow::outcome() const {

@@ -26,6 +26,7 @@
 #include "ui/shell/settings.h"
 #include "ui/shell/start_page.h"
 #include "ui/shell/training_controller.h"
+#include "ui/state/lowest_state.h"
 #include "ui/state/objective_figures.h"
 #include "ui/whatif/what_if_panel.h"
 
@@ -66,6 +67,7 @@ public:
     AnalysisState* analysis() { return analysis_; }
     LabelState* labels() { return labels_; }
     KindFigures* kinds() { return kinds_; }
+    LowestState* lowest() { return lowest_; }
     FrameMeter* frameMeter() { return frames_; }
     DocumentController* documents() { return documents_; }
     ScoringController* scoring() { return scoring_; }
@@ -99,6 +101,8 @@ private:
     void buildRegionPanels(QDockWidget* summary);
     void buildRegionActions();
     void buildRegionMenu();
+    void buildLowestPanel();
+    void showSpan(int scoredIndex, ByteSpan span, int token);
     void goToRegion(LabelBits labels, int direction);
     LabelBits wantedKinds() const;
     // main_window_views.cpp
@@ -125,6 +129,7 @@ private:
     void buildFileMenu();
     void buildEditMenu();
     void buildViewMenu();
+    void buildGutterMenu();
     void buildModelMenu();
     void buildAnalysisMenu();
     void buildHelpMenu();
@@ -159,6 +164,7 @@ private:
     AnalysisState* analysis_ = nullptr;
     LabelState* labels_ = nullptr;
     KindFigures* kinds_ = nullptr;
+    LowestState* lowest_ = nullptr;
     DocumentController* documents_ = nullptr;
     ScoringController* scoring_ = nullptr;
     NoteState* notes_ = nullptr;
@@ -180,6 +186,7 @@ private:
     ModelPanel* model_ = nullptr;
     FrameMeter* frames_ = nullptr;
     QMenu* editMenu_ = nullptr;
+    QMenu* gutterMenu_ = nullptr;
     QMenu* regionMenu_ = nullptr;
     QMenu* analysisMenu_ = nullptr;
     std::vector<QDockWidget*> docks_;

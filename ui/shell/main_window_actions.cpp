@@ -110,6 +110,7 @@ void MainWindow::buildViewMenu() {
     addAction(menu, tr("&Smaller code"), QStringLiteral("Ctrl+-"), [zoom] { zoom(-1); });
     addAction(menu, tr("&Normal code size"), QStringLiteral("Ctrl+0"), [zoom] { zoom(0); });
     menu->addSeparator();
+    gutterMenu_ = menu->addMenu(tr("&Gutter"));
     regionMenu_ = menu->addMenu(tr("&Regions"));
     panelMenu_ = menu->addMenu(tr("&Panels"));
     addAction(menu, tr("Reset la&yout"), {}, [this] { resetLayout(); });
@@ -155,6 +156,11 @@ void MainWindow::buildAnalysisMenu() {
         auto* sweep = findChild<QDockWidget*>(QStringLiteral("sweep"));
         sweep->show();
         sweep->raise();
+    });
+    addAction(menu, tr("Lowest &confidence of all samples"), QStringLiteral("Ctrl+L"), [this] {
+        auto* lowest = findChild<QDockWidget*>(QStringLiteral("lowest"));
+        lowest->show();
+        lowest->raise();
     });
     menu->addSeparator();
     addAction(menu, tr("&Next sample"), QStringLiteral("Alt+Down"), [this] { samples_->step(1); });

@@ -101,6 +101,7 @@ void MainWindow::buildDocks() {
         addDock(QStringLiteral("sweep"), tr("Sweep"), charts_->sweep(), Qt::BottomDockWidgetArea);
     tabifyDockWidget(density, sweep);
     sweep->hide(); // so that the charts' titles stand in one line
+    buildLowestPanel();
     connect(sweep, &QDockWidget::visibilityChanged, charts_, &ChartBinder::setSweepVisible);
     buildViews(density);
 }

@@ -1,5 +1,8 @@
 // MainWindow: the panels and menus about CUDA regions.
+#include <QActionGroup>
+
 #include "ui/regions/correction_panel.h"
+#include "ui/regions/lowest_panel.h"
 #include "ui/regions/region_panel.h"
 #include "ui/shell/label_actions.h"
 #include "ui/shell/main_window.h"
@@ -28,12 +31,52 @@ void MainWindow::buildRegionPanels(QDockWidget* summary) {
             [this](int, ByteSpan span) { editor_->codeView()->selectBytes(span); });
 }
 
+void MainWindow::buildLowestPanel() {
+    auto* panel = new LowestPanel(lowest_, this);
+    QDockWidget* dock =
+        addDock(QStringLiteral("lowest"), tr("Lowest confidence"), panel, Qt::BottomDockWidgetArea);
+    tabifyDockWidget(findChild<QDockWidget*>(QStringLiteral("tokens")), dock);
+    dock->hide(); // so that the charts' titles stand in one line
+    connect(panel, &LowestPanel::spanRequested, this, &MainWindow::showSpan);
+    connect(panel, &LowestPanel::exported, this, [this](const QString& path) {
+        messages_->show(MessageKind::Information, tr("Saved as %1").arg(path));
+    });
+    connect(panel, &LowestPanel::exportFailed, this,
+            [this](const QString& text) { messages_->show(MessageKind::Error, text); });
+}
+
+void MainWindow::showSpan(int scoredIndex, ByteSpan span, int token) {
+    const int row = workspace_.rowOfScored(scoredIndex);
+    if (row < 0)
+        return;
+    selection_.setSample(row);
+    selection_.setToken(token);
+    editor_->codeView()->selectBytes(span);
+}
+
+// The same choices in the menu and above the gutter.
+void MainWindow::buildGutterMenu() {
+    auto* group = new QActionGroup(this);
+    for (int i = 0; i < gutterModeCount; ++i) {
+        const GutterMode mode = gutterMode(i);
+        QAction* action = addAction(gutterMenu_, tr("Gutter: %1").arg(gutterModeTitle(mode)), {},
+                                    [this, mode] { editor_->setGutterMode(mode); });
+        action->setCheckable(true);
+        action->setChecked(mode == editor_->gutterMode());
+        group->addAction(action);
+        connect(editor_, &EditorPanel::gutterModeChanged, action,
+                [this, action, mode] { action->setChecked(mode == editor_->gutterMode()); });
+    }
+    editor_->setGutterMenu(gutterMenu_);
+}
+
 void MainWindow::buildRegionActions() {
     auto* marks = new LabelActions(this, editor_, labels_, &workspace_, &selection_);
     QAction* before = editMenu_->actions().value(3); // after undo, redo and a separator
     editMenu_->insertMenu(before, marks->menu());
     editMenu_->insertSeparator(before);
     buildRegionMenu();
+    buildGutterMenu();
     analysisMenu_->addSeparator();
     addAction(analysisMenu_, tr("Next sensitive s&pan"), QStringLiteral("F6"),
               [this] { goToRegion(wantedKinds(), 1); });

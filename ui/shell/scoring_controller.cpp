@@ -5,13 +5,12 @@
 #include <filesystem>
 #include <utility>
 
-#include <QDir>
-#include <QFile>
 #include <QFileInfo>
 #include <QLocale>
 
 #include "core/io/score_file.h"
 #include "ui/shell/document_controller.h"
+#include "ui/state/native_path.h"
 
 namespace cuset {
 namespace {
@@ -22,10 +21,6 @@ const QString channel = QStringLiteral("score");
 const QString verifyChannel = QStringLiteral("verify");
 constexpr std::chrono::milliseconds partialInterval{400};
 constexpr int partialCostFactor = 20; // a snapshot may take a twentieth of the time
-
-std::filesystem::path toPath(const QString& path) {
-    return {QFile::encodeName(path).toStdString()};
-}
 
 // Hands out the scores so far, seldom enough that copying them costs little.
 class PartialScores {
@@ -121,10 +116,10 @@ QString ScoringController::freeScorePath(const QString& wanted, const ScoreSet& 
             path = QStringLiteral("%1.%2%3").arg(stem, model, suffix);
         else if (attempt > 1)
             path = QStringLiteral("%1.%2.%3%4").arg(stem, model).arg(attempt).arg(suffix);
-        if (!QFileInfo::exists(path))
+        if (!pathExists(path))
             return path;
         try {
-            const auto old = read_score_file(toPath(path));
+            const auto old = read_score_file(nativePath(path));
             const bool sameModel =
                 old->provenance().model_sha256 == scores.provenance().model_sha256
                 && old->provenance().model == scores.provenance().model
@@ -229,8 +224,9 @@ ScoringController::work(Session& holder, const std::string& model, const Scoring
         return result;
     try {
         const QString target = freeScorePath(path, *result.run.scores);
-        QDir().mkpath(QFileInfo(target).absolutePath());
-        write_score_file(toPath(target), *result.run.scores);
+        std::error_code ignored; // writing says what is wrong
+        std::filesystem::create_directories(nativePath(QFileInfo(target).absolutePath()), ignored);
+        write_score_file(nativePath(target), *result.run.scores);
         result.path = target;
     } catch (const Error& error) {
         result.saveError = QString::fromUtf8(error.what());
@@ -258,8 +254,8 @@ void ScoringController::start(const QString& modelPath, const ScoringOptions& op
     runningModel_ = modelPath;
     job_ = lane_.start(
         channel,
-        [holder = session_, model = QFile::encodeName(modelPath).toStdString(), options, dataset,
-         path, onPartial, onVerified = verifiedHandler(modelPath)](RunControl& control) {
+        [holder = session_, model = nativePath(modelPath).string(), options, dataset, path,
+         onPartial, onVerified = verifiedHandler(modelPath)](RunControl& control) {
             return work(*holder, model, options, *dataset, path, onPartial, onVerified, control);
         },
         [this](JobOutcome<Result> outcome) { done(std::move(outcome)); },

@@ -3,10 +3,14 @@
 #include <cstdio>
 #include <utility>
 
+#include <QBuffer>
 #include <QDialog>
 #include <QPainter>
 #include <QPixmap>
 
+#include "core/base/error.h"
+#include "core/io/atomic_file.h"
+#include "ui/state/native_path.h"
 #include "ui/state/navigation.h"
 
 namespace cuset {
@@ -85,12 +89,10 @@ QPixmap Screenshot::picture() const {
         if (!dialog->isVisible())
             continue;
         const QPixmap front = dialog->grab();
-        const QPointF corner((picture.deviceIndependentSize().width()
-                              - front.deviceIndependentSize().width())
-                                 / 2,
-                             (picture.deviceIndependentSize().height()
-                              - front.deviceIndependentSize().height())
-                                 / 2);
+        const QPointF corner(
+            (picture.deviceIndependentSize().width() - front.deviceIndependentSize().width()) / 2,
+            (picture.deviceIndependentSize().height() - front.deviceIndependentSize().height())
+                / 2);
         QPainter painter(&picture);
         painter.fillRect(picture.rect(), QColor(0, 0, 0, 90));
         painter.drawPixmap(corner, front);
@@ -105,12 +107,16 @@ void Screenshot::save() {
         emit done(window_->outcome());
         return;
     }
-    if (!picture().save(request_.file, "PNG")) {
-        std::fprintf(stderr,
-                     "cuset-studio: %s: cannot be written; check the folder, its permissions and "
-                     "the free space\n",
-                     qPrintable(request_.file));
-        emit done(ExitCode::disk);
+    try {
+        QByteArray png;
+        QBuffer buffer(&png);
+        if (!buffer.open(QIODevice::WriteOnly) || !picture().save(&buffer, "PNG"))
+            throw Error(ErrorCode::failure, "the picture could not be made");
+        write_file_atomically(nativePath(request_.file),
+                              {png.constData(), static_cast<std::size_t>(png.size())});
+    } catch (const Error& error) {
+        std::fprintf(stderr, "cuset-studio: %s\n", error.what());
+        emit done(exit_code(error.code()));
         return;
     }
     std::fprintf(stderr, "cuset-studio: picture saved as %s\n", qPrintable(request_.file));

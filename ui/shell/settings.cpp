@@ -63,6 +63,7 @@ Settings fromJson(const QJsonObject& json) {
     s.runRoots = toStrings(json[QStringLiteral("run_roots")], maxRoots);
     s.colorBy = json[QStringLiteral("color_by")].toString(s.colorBy);
     s.colorMap = json[QStringLiteral("color_map")].toString(s.colorMap);
+    s.gutter = json[QStringLiteral("gutter")].toString(s.gutter);
     s.appearance = json[QStringLiteral("appearance")].toString(s.appearance);
     s.device = json[QStringLiteral("device")].toString(s.device);
     s.dtype = json[QStringLiteral("dtype")].toString(s.dtype);
@@ -79,6 +80,8 @@ Settings fromJson(const QJsonObject& json) {
 } // namespace
 
 void Settings::remember(QStringList& recent, const QString& path) {
+    if (!path.isValidUtf16())
+        return; // JSON cannot hold a path that is not UTF-8
     recent.removeAll(path);
     recent.prepend(path);
     while (recent.size() > maxRecent)
@@ -137,6 +140,7 @@ bool SettingsStore::save(const Settings& s) const {
         {QStringLiteral("run_roots"), QJsonArray::fromStringList(s.runRoots)},
         {QStringLiteral("color_by"), s.colorBy},
         {QStringLiteral("color_map"), s.colorMap},
+        {QStringLiteral("gutter"), s.gutter},
         {QStringLiteral("appearance"), s.appearance},
         {QStringLiteral("device"), s.device},
         {QStringLiteral("dtype"), s.dtype},

@@ -21,6 +21,7 @@ struct Settings {
     QStringList runRoots; // folders that hold training runs, newest first
     QString colorBy = QStringLiteral("confidence");
     QString colorMap = QStringLiteral("cividis");
+    QString gutter = QStringLiteral("line-mean");
     QString appearance = QStringLiteral("system"); // system, light, dark
     QString device = QStringLiteral("auto");
     QString dtype = QStringLiteral("auto");

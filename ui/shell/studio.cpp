@@ -15,6 +15,7 @@
 #include "ui/shell/quit_signals.h"
 #include "ui/shell/screenshot.h"
 #include "ui/shell/studio_style.h"
+#include "ui/state/native_path.h"
 
 namespace cuset {
 namespace {
@@ -49,7 +50,10 @@ int usage(const QString& text) {
 
 // Fills `arguments`, or gives the exit code to end with. Needs no display.
 std::optional<int> parse(int argc, char** argv, Arguments& arguments) {
-    const QCoreApplication application(argc, argv);
+    const QCoreApplication application(argc, argv); // takes out its own options
+    QStringList words; // QCoreApplication::arguments() loses what is not UTF-8
+    for (int i = 0; i < argc; ++i)
+        words += pathText(argv[i]);
     QCommandLineParser parser;
     parser.setApplicationDescription(
         QStringLiteral("Shows which tokens training would see, how hard, and why.\n\nFiles are "
@@ -91,7 +95,7 @@ std::optional<int> parse(int argc, char** argv, Arguments& arguments) {
         QStringLiteral("files"),
         QStringLiteral("Samples, models, score files, runs, or a session."),
         QStringLiteral("[files...]"));
-    if (!parser.parse(QCoreApplication::arguments()))
+    if (!parser.parse(words))
         return usage(parser.errorText());
     if (parser.isSet(help)) {
         std::fputs(qPrintable(parser.helpText()), stdout);

@@ -13,6 +13,7 @@ namespace {
 
 constexpr int densityPoints = 256;
 const QString corpusChannel = QStringLiteral("corpus");
+const QString statisticsChannel = QStringLiteral("statistics");
 const QString structureChannel = QStringLiteral("structure");
 
 // The machine's cores, for one caller at a time; the GUI thread never waits for a job's turn.
@@ -138,17 +139,20 @@ std::shared_ptr<const ScoreSet> AnalysisState::countedScores() const {
     return scores->select(countedSamples(*scores, leftOut_));
 }
 
+bool AnalysisState::isAnalysing() const {
+    return pool_->isRunning(corpusChannel);
+}
+
 bool AnalysisState::isSettled() const {
-    return !pool_->isRunning(corpusChannel) && !pool_->isRunning(structureChannel)
-        && !refreshTimer_.isActive();
+    return !isAnalysing() && !pool_->isRunning(statisticsChannel)
+        && !pool_->isRunning(structureChannel) && !refreshTimer_.isActive();
 }
 
 void AnalysisState::rebuildCorpus() {
     const std::shared_ptr<const ScoreSet> scores = workspace_->scores();
     if (!scores || scores->sample_count() == 0) {
         pool_->abandon(corpusChannel);
-        corpus_.reset();
-        emit corpusReset();
+        takeCorpus(nullptr);
         return;
     }
     // An analysis of other samples must not be shown beside these rows; one of the same, growing
@@ -157,10 +161,8 @@ void AnalysisState::rebuildCorpus() {
         && corpus_->analyzer.scores()->sample_count() <= scores->sample_count()
         && (corpus_->analyzer.scores()->sample_count() == 0
             || corpus_->analyzer.scores()->id(0) == scores->id(0));
-    if (!grows) {
-        corpus_.reset();
-        emit corpusReset();
-    }
+    if (!grows)
+        takeCorpus(nullptr);
     const MaskSettings settings = settings_->settings();
     pool_->start(
         corpusChannel,
@@ -173,9 +175,41 @@ void AnalysisState::rebuildCorpus() {
             auto* analysis = std::get_if<0>(&outcome);
             if (!analysis)
                 return;
-            corpus_ = std::move(*analysis);
-            corpus_->analyzer.update(settings_->settings());
-            emit corpusReset();
+            (*analysis)->analyzer.update(settings_->settings());
+            takeCorpus(std::move(*analysis));
+        },
+        [this](const Progress& state) {
+            emit progress(state.total > 0
+                              ? static_cast<double>(state.done) / static_cast<double>(state.total)
+                              : 0);
+        });
+}
+
+void AnalysisState::takeCorpus(std::shared_ptr<CorpusAnalysis> corpus) {
+    corpus_ = std::move(corpus);
+    statistics_.reset();
+    emit corpusReset();
+    emit statisticsChanged();
+    computeStatistics();
+}
+
+void AnalysisState::computeStatistics() {
+    if (!corpus_) {
+        pool_->abandon(statisticsChannel);
+        return;
+    }
+    pool_->start(
+        statisticsChannel,
+        [corpus = sharedCorpus()](RunControl& control) {
+            return sample_statistics(corpus->analyzer, BootstrapOptions{}, control);
+        },
+        [this](JobOutcome<SampleStatistics> outcome) {
+            if (const auto* error = std::get_if<1>(&outcome))
+                emit failed(QString::fromUtf8(error->what()));
+            if (const auto* found = std::get_if<0>(&outcome)) {
+                statistics_ = *found;
+                emit statisticsChanged();
+            }
         });
 }
 

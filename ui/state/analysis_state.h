@@ -5,6 +5,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 
 #include "core/analysis/corpus_summary.h"
 #include "core/analysis/sample_filter.h"
+#include "core/analysis/sample_statistics.h"
 #include "core/cuda/structure.h"
 #include "ui/async/job_runner.h"
 #include "ui/state/mask_settings_state.h"
@@ -72,6 +74,11 @@ public:
     int corpusIndex(int row) const;
     // The row of a sample of the analyzer's.
     int rowOf(int corpusIndex) const;
+    // Intervals, tests and effect sizes of the corpus; null until they have been computed. No
+    // threshold changes them.
+    const SampleStatistics* statistics() const { return statistics_ ? &*statistics_ : nullptr; }
+    // The corpus is being looked through.
+    bool isAnalysing() const;
     // Of the selected sample; null if it is not scored.
     const std::shared_ptr<const TokenFigures>& figures() const { return figures_; }
     // Of the selected sample's response; null until found.
@@ -82,12 +89,16 @@ public:
 signals:
     void corpusReset(); // another corpus: densities, KS, all rows
     void corpusChanged(); // the same corpus at other thresholds
+    void statisticsChanged();
+    void progress(double share); // of looking through the corpus, [0, 1]
     void figuresChanged(); // the selected sample's numbers
     void structureChanged(); // the selected sample's CUDA structure
     void failed(const QString& message);
 
 private:
     void rebuildCorpus();
+    void takeCorpus(std::shared_ptr<CorpusAnalysis> corpus);
+    void computeStatistics();
     void rebuildSample();
     void refresh();
     void findStructure();
@@ -100,6 +111,7 @@ private:
     ParallelFor parallelFor_;
     std::set<std::string> leftOut_;
     std::shared_ptr<CorpusAnalysis> corpus_;
+    std::optional<SampleStatistics> statistics_;
     std::shared_ptr<const TokenFigures> figures_;
     std::shared_ptr<const CudaStructure> structure_;
 };

@@ -4,8 +4,6 @@
 #include <set>
 #include <utility>
 
-#include <QDir>
-#include <QFile>
 #include <QFileInfo>
 #include <QUndoCommand>
 #include <QUndoStack>
@@ -13,16 +11,9 @@
 #include "core/base/error.h"
 #include "core/model/label_file.h"
 #include "ui/editor/color_scale.h"
+#include "ui/state/native_path.h"
 
 namespace cuset {
-namespace {
-
-std::filesystem::path toPath(const QString& path) {
-    return {QFile::encodeName(path).toStdString()};
-}
-
-} // namespace
-
 QString correctionTitle(const LabelCorrection& correction) {
     return correction.kind ? kindTitle(*correction.kind) : LabelState::tr("neutral");
 }
@@ -59,10 +50,10 @@ LabelState::~LabelState() {
 OpenedLabels LabelState::read(const QString& path) {
     OpenedLabels opened;
     opened.path = path;
-    if (path.isEmpty() || !QFileInfo::exists(path))
+    if (path.isEmpty() || !pathExists(path))
         return opened;
     try {
-        opened.corrections = read_label_file(toPath(path));
+        opened.corrections = read_label_file(nativePath(path));
     } catch (const Error& error) {
         opened.problem = QString::fromUtf8(error.what());
     }
@@ -160,8 +151,9 @@ void LabelState::relabelLost(const List& before, const List& after) {
 
 void LabelState::save() {
     try {
-        QDir().mkpath(QFileInfo(path_).absolutePath());
-        write_label_file(toPath(path_), *list_);
+        std::error_code ignored; // writing says what is wrong
+        std::filesystem::create_directories(nativePath(QFileInfo(path_).absolutePath()), ignored);
+        write_label_file(nativePath(path_), *list_);
     } catch (const Error& error) {
         emit failed(
             tr("The correction is shown but not saved: %1").arg(QString::fromUtf8(error.what())));

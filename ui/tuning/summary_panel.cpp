@@ -10,6 +10,8 @@
 namespace cuset {
 namespace {
 
+const QString nothing = QStringLiteral("\u2013");
+
 QString percent(double share) {
     return QString::number(share * 100, 'f', 1) + QStringLiteral(" %");
 }
@@ -57,15 +59,8 @@ SummaryPanel::SummaryPanel(AnalysisState* analysis, QWidget* parent)
                   tr("C_n = min over t of C_t: mean over samples, least and most (Eq. 7)"));
     weight_ =
         addFigure(tr("Weight w"), tr("w_n = 1 - C_n: mean over samples, least and most (Eq. 8)"));
-    addHeading(tr("Confidence"));
-    sensitive_ = addFigure(tr("Sensitive"),
-                           tr("Mean and standard deviation of c over CUDA-sensitive tokens"));
-    neutral_ =
-        addFigure(tr("Neutral"), tr("Mean and standard deviation of c over CUDA-neutral tokens"));
-    ks_ = addFigure(tr("KS distance, p"),
-                    tr("Two-sample Kolmogorov-Smirnov test of sensitive against neutral tokens: "
-                       "sup |F1 - F2| and its "
-                       "asymptotic two-sided p-value"));
+    addConfidence();
+    addComparison();
     addHeading(tr("Low-confidence windows"));
     lowSamples_ = addFigure(tr("Samples with one"),
                             tr("Share of samples with at least one window of 64 tokens whose mean "
@@ -77,7 +72,48 @@ SummaryPanel::SummaryPanel(AnalysisState* analysis, QWidget* parent)
     grid_->setRowStretch(grid_->rowCount(), 1);
     connect(analysis_, &AnalysisState::corpusReset, this, &SummaryPanel::showFigures);
     connect(analysis_, &AnalysisState::corpusChanged, this, &SummaryPanel::showFigures);
+    connect(analysis_, &AnalysisState::statisticsChanged, this, &SummaryPanel::showStatistics);
     showFigures();
+    showStatistics();
+}
+
+void SummaryPanel::addConfidence() {
+    addHeading(tr("Confidence"));
+    const QString interval =
+        tr("95 % interval of that mean: percentiles of 2,000 bootstrap replicates, each of whole "
+           "samples drawn with replacement, because the tokens of one sample are not independent");
+    sensitive_ = addFigure(tr("Sensitive"),
+                           tr("Mean and standard deviation of c over CUDA-sensitive tokens"));
+    sensitiveInterval_ = addFigure(tr("95 % interval"), interval);
+    neutral_ =
+        addFigure(tr("Neutral"), tr("Mean and standard deviation of c over CUDA-neutral tokens"));
+    neutralInterval_ = addFigure(tr("95 % interval"), interval);
+}
+
+void SummaryPanel::addComparison() {
+    addHeading(tr("Sensitive against neutral"));
+    difference_ = addFigure(tr("Difference"),
+                            tr("Mean of sensitive less mean of neutral tokens, with its 95 % "
+                               "interval from the same bootstrap by sample"));
+    const QString test = tr("Two-sample Kolmogorov-Smirnov test: sup |F1 - F2| and its asymptotic "
+                            "two-sided p-value, of ");
+    ksTokens_ = addFigure(tr("KS by token"),
+                          test
+                              + tr("sensitive against neutral tokens. p takes the tokens for "
+                                   "independent, which those of one sample are not."));
+    ksSamples_ = addFigure(
+        tr("KS by sample"),
+        test + tr("the samples' mean sensitive against the samples' mean neutral confidences"));
+    cohen_ = addFigure(tr("Cohen's d"),
+                       tr("Effect size: the difference of means over the pooled standard "
+                          "deviation; by token, and by the samples' means"));
+    cliff_ = addFigure(tr("Cliff's \u03b4"),
+                       tr("Effect size: P(sensitive > neutral) - P(sensitive < neutral), in [-1, "
+                          "1]; by token, and by the samples' means"));
+    statistics_ = {sensitiveInterval_, neutralInterval_, difference_, ksTokens_,
+                   ksSamples_,         cohen_,           cliff_};
+    for (QLabel* label : statistics_)
+        std::erase(values_, label);
 }
 
 QLabel* SummaryPanel::addFigure(const QString& title, const QString& explanation) {
@@ -86,6 +122,7 @@ QLabel* SummaryPanel::addFigure(const QString& title, const QString& explanation
     value->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     value->setTextInteractionFlags(Qt::TextSelectableByMouse);
     value->setAccessibleName(title);
+    name->setBuddy(value);
     for (QLabel* label : {name, value})
         label->setToolTip(plainToolTip(explanation));
     const int row = grid_->rowCount();
@@ -108,31 +145,88 @@ void SummaryPanel::showFigures() {
     const CorpusAnalysis* corpus = analysis_->corpus();
     if (!corpus) {
         for (QLabel* value : values_)
-            value->setText(QStringLiteral("\u2013"));
+            value->setText(nothing);
         return;
     }
     const CorpusSummary& s = corpus->analyzer.summary();
     const QLocale locale;
     const auto moments = [](const Moments& m) {
-        return QStringLiteral("%1 \u00b1 %2").arg(m.mean, 0, 'f', 4).arg(m.std, 0, 'f', 3);
+        return m.count == 0
+            ? nothing
+            : QStringLiteral("%1 \u00b1 %2").arg(m.mean, 0, 'f', 4).arg(m.std, 0, 'f', 3);
     };
     corpus_->setText(
         QStringLiteral("%1, %2").arg(locale.toString(static_cast<qlonglong>(s.samples)),
                                      locale.toString(static_cast<qlonglong>(s.tokens))));
-    kept_->setText(percent(s.mask.supervised_share));
-    confident_->setText(percent(s.mask.confident_share));
-    cuda_->setText(percent(s.mask.cuda_share));
-    meanMask_->setText(QString::number(s.mask.mean_mask, 'f', 3));
-    difficulty_->setText(ranged(s.difficulty));
-    weight_->setText(ranged(s.weight));
+    const auto show = [](QLabel* value, bool there, const QString& text) {
+        value->setText(there ? text : nothing);
+    };
+    const bool any = s.tokens > 0;
+    show(kept_, any, percent(s.mask.supervised_share));
+    show(confident_, any, percent(s.mask.confident_share));
+    show(cuda_, any, percent(s.mask.cuda_share));
+    show(meanMask_, any, QString::number(s.mask.mean_mask, 'f', 3));
+    show(difficulty_, any, ranged(s.difficulty));
+    show(weight_, any, ranged(s.weight));
     sensitive_->setText(moments(s.confidence.sensitive));
     neutral_->setText(moments(s.confidence.neutral));
-    ks_->setText(QStringLiteral("%1, %2")
-                     .arg(s.confidence.ks.statistic, 0, 'f', 3)
-                     .arg(pValue(s.confidence.ks.log10_p)));
-    lowSamples_->setText(percent(s.low_confidence.samples_share));
-    lowWindows_->setText(percent(s.low_confidence.windows_share));
-    lowSensitive_->setText(percent(s.low_confidence.sensitive_share));
+    const auto counted = [&](const QString& what, const Moments& m) {
+        return tr("%1, %2 tokens").arg(what, locale.toString(static_cast<qlonglong>(m.count)));
+    };
+    setName(sensitive_, counted(tr("Sensitive"), s.confidence.sensitive));
+    setName(neutral_, counted(tr("Neutral"), s.confidence.neutral));
+    const LowConfidenceSummary& low = s.low_confidence;
+    show(lowSamples_, low.windows > 0, percent(low.samples_share));
+    show(lowWindows_, low.windows > 0, percent(low.windows_share));
+    show(lowSensitive_, low.low_windows > 0, percent(low.sensitive_share));
+}
+
+void SummaryPanel::setName(QLabel* value, const QString& text) {
+    int row = 0, column = 0, rows = 0, columns = 0;
+    grid_->getItemPosition(grid_->indexOf(value), &row, &column, &rows, &columns);
+    if (auto* name = qobject_cast<QLabel*>(grid_->itemAtPosition(row, 0)->widget()))
+        name->setText(text);
+    value->setAccessibleName(text);
+}
+
+void SummaryPanel::showStatistics() {
+    const SampleStatistics* s = analysis_->statistics();
+    for (QLabel* value : statistics_)
+        value->setText(nothing);
+    if (!s)
+        return;
+    const QLocale locale;
+    const auto bounds = [](const Interval& i) {
+        return QStringLiteral("%1 \u2013 %2").arg(i.low, 0, 'f', 4).arg(i.high, 0, 'f', 4);
+    };
+    const auto counted = [&](const QString& what, std::int64_t samples) {
+        return tr("%1, %2 samples").arg(what, locale.toString(static_cast<qlonglong>(samples)));
+    };
+    setName(sensitiveInterval_, counted(tr("95 % interval"), s->samples_sensitive));
+    setName(neutralInterval_, counted(tr("95 % interval"), s->samples_neutral));
+    if (s->samples_sensitive > 0)
+        sensitiveInterval_->setText(bounds(s->sensitive));
+    if (s->samples_neutral > 0)
+        neutralInterval_->setText(bounds(s->neutral));
+    if (s->samples_sensitive == 0 || s->samples_neutral == 0)
+        return; // nothing to compare
+    const auto test = [](const KsTest& ks) {
+        return tr("D %1, p %2").arg(ks.statistic, 0, 'f', 3).arg(pValue(ks.log10_p));
+    };
+    const auto pair = [](double tokens, double samples) {
+        return tr("%1 tokens, %2 samples").arg(tokens, 0, 'f', 3).arg(samples, 0, 'f', 3);
+    };
+    difference_->setText(QStringLiteral("%1 (%2)")
+                             .arg(s->difference.estimate, 0, 'f', 4)
+                             .arg(bounds(s->difference)));
+    ksTokens_->setText(test(s->ks_tokens));
+    setName(ksSamples_,
+            tr("KS by sample, %1 and %2")
+                .arg(locale.toString(static_cast<qlonglong>(s->samples_sensitive)),
+                     locale.toString(static_cast<qlonglong>(s->samples_neutral))));
+    ksSamples_->setText(test(s->ks_samples));
+    cohen_->setText(pair(s->by_token.cohens_d, s->by_sample.cohens_d));
+    cliff_->setText(pair(s->by_token.cliffs_delta, s->by_sample.cliffs_delta));
 }
 
 } // namespace cuset

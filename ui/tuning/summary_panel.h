@@ -19,7 +19,11 @@ public:
 private:
     QLabel* addFigure(const QString& title, const QString& explanation);
     void addHeading(const QString& title);
+    void addConfidence();
+    void addComparison();
     void showFigures();
+    void showStatistics();
+    void setName(QLabel* value, const QString& text); // of the figure's title
 
     AnalysisState* analysis_;
     QGridLayout* grid_;
@@ -32,11 +36,18 @@ private:
     QLabel* weight_ = nullptr;
     QLabel* sensitive_ = nullptr;
     QLabel* neutral_ = nullptr;
-    QLabel* ks_ = nullptr;
+    QLabel* sensitiveInterval_ = nullptr;
+    QLabel* neutralInterval_ = nullptr;
+    QLabel* difference_ = nullptr;
+    QLabel* ksTokens_ = nullptr;
+    QLabel* ksSamples_ = nullptr;
+    QLabel* cohen_ = nullptr;
+    QLabel* cliff_ = nullptr;
     QLabel* lowSamples_ = nullptr;
     QLabel* lowWindows_ = nullptr;
     QLabel* lowSensitive_ = nullptr;
-    std::vector<QLabel*> values_;
+    std::vector<QLabel*> values_; // what thresholds or the corpus change
+    std::vector<QLabel*> statistics_; // what the corpus alone changes, and later
 };
 
 } // namespace cuset
