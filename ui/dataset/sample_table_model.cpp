@@ -209,78 +209,77 @@ QString SampleTableModel::shown(int row, int column) const {
         return number.isValid() ? QString::number(number.toDouble(), 'f', 2)
                                 : QStringLiteral("\u2013");
     }
+}
 
-    QVariant SampleTableModel::data(const QModelIndex& index, int role) const {
-        if (!checkIndex(index, CheckIndexOption::IndexIsValid))
-            return {};
-        const int row = index.row();
-        const int column = index.column();
-        switch (role) {
-        case sortRole:
-            return value(row, column);
-        case textRole:
-            return searchText(row);
-        case Qt::EditRole:
-            return column == Tags || column == Note ? noted(row, column) : QVariant();
-        case Qt::FontRole:
-            if (column == Id && isQuarantined(row)) {
-                QFont font;
-                font.setStrikeOut(true);
-                return font;
-            }
-            return {};
-        case Qt::ForegroundRole: // quarantined samples and those without a chosen token step back
-            if (isQuarantined(row)
-                || (!kinds_->density().x.empty()
-                    && kinds_->selectedTokens(analysis_->corpusIndex(row)) == 0))
-                return QGuiApplication::palette().color(QPalette::PlaceholderText);
-            return {};
-        case Qt::TextAlignmentRole:
-            return column == Id || column == Tags || column == Note
-                ? QVariant(Qt::AlignLeft | Qt::AlignVCenter)
-                : QVariant(Qt::AlignRight | Qt::AlignVCenter);
-        case Qt::ToolTipRole:
-            return toolTip(row, column);
-        case Qt::DisplayRole:
-            return shown(row, column);
-        default:
-            return {};
+QVariant SampleTableModel::data(const QModelIndex& index, int role) const {
+    if (!checkIndex(index, CheckIndexOption::IndexIsValid))
+        return {};
+    const int row = index.row();
+    const int column = index.column();
+    switch (role) {
+    case sortRole:
+        return value(row, column);
+    case textRole:
+        return searchText(row);
+    case Qt::EditRole:
+        return column == Tags || column == Note ? noted(row, column) : QVariant();
+    case Qt::FontRole:
+        if (column == Id && isQuarantined(row)) {
+            QFont font;
+            font.setStrikeOut(true);
+            return font;
         }
-    }
-
-    Qt::ItemFlags SampleTableModel::flags(const QModelIndex& index) const {
-        const Qt::ItemFlags flags = QAbstractTableModel::flags(index);
-        return index.column() == Tags || index.column() == Note ? flags | Qt::ItemIsEditable
-                                                                : flags;
-    }
-
-    bool SampleTableModel::setData(const QModelIndex& index, const QVariant& value, int role) {
-        if (!checkIndex(index, CheckIndexOption::IndexIsValid) || role != Qt::EditRole)
-            return false;
-        const QString id = workspace_->sampleId(index.row());
-        if (index.column() == Tags)
-            notes_->setTags(id, value.toString());
-        else if (index.column() == Note)
-            notes_->setText(id, value.toString());
-        else
-            return false;
-        return true;
-    }
-
-    QVariant SampleTableModel::headerData(int section, Qt::Orientation orientation, int role)
-        const {
-        if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount)
-            return {};
-        const ColumnText& texts = columnTexts[static_cast<std::size_t>(section)];
-        if (role == Qt::DisplayRole)
-            return QCoreApplication::translate("SampleTable", texts.title);
-        if (role == Qt::ToolTipRole)
-            return plainToolTip(QCoreApplication::translate("SampleTable", texts.explanation));
-        if (role == Qt::TextAlignmentRole)
-            return section == Id || section == Tags || section == Note
-                ? QVariant(Qt::AlignLeft | Qt::AlignVCenter)
-                : QVariant(Qt::AlignRight | Qt::AlignVCenter);
+        return {};
+    case Qt::ForegroundRole: // quarantined samples and those without a chosen token step back
+        if (isQuarantined(row)
+            || (!kinds_->density().x.empty()
+                && kinds_->selectedTokens(analysis_->corpusIndex(row)) == 0))
+            return QGuiApplication::palette().color(QPalette::PlaceholderText);
+        return {};
+    case Qt::TextAlignmentRole:
+        return column == Id || column == Tags || column == Note
+            ? QVariant(Qt::AlignLeft | Qt::AlignVCenter)
+            : QVariant(Qt::AlignRight | Qt::AlignVCenter);
+    case Qt::ToolTipRole:
+        return toolTip(row, column);
+    case Qt::DisplayRole:
+        return shown(row, column);
+    default:
         return {};
     }
+}
+
+Qt::ItemFlags SampleTableModel::flags(const QModelIndex& index) const {
+    const Qt::ItemFlags flags = QAbstractTableModel::flags(index);
+    return index.column() == Tags || index.column() == Note ? flags | Qt::ItemIsEditable : flags;
+}
+
+bool SampleTableModel::setData(const QModelIndex& index, const QVariant& value, int role) {
+    if (!checkIndex(index, CheckIndexOption::IndexIsValid) || role != Qt::EditRole)
+        return false;
+    const QString id = workspace_->sampleId(index.row());
+    if (index.column() == Tags)
+        notes_->setTags(id, value.toString());
+    else if (index.column() == Note)
+        notes_->setText(id, value.toString());
+    else
+        return false;
+    return true;
+}
+
+QVariant SampleTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
+    if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount)
+        return {};
+    const ColumnText& texts = columnTexts[static_cast<std::size_t>(section)];
+    if (role == Qt::DisplayRole)
+        return QCoreApplication::translate("SampleTable", texts.title);
+    if (role == Qt::ToolTipRole)
+        return plainToolTip(QCoreApplication::translate("SampleTable", texts.explanation));
+    if (role == Qt::TextAlignmentRole)
+        return section == Id || section == Tags || section == Note
+            ? QVariant(Qt::AlignLeft | Qt::AlignVCenter)
+            : QVariant(Qt::AlignRight | Qt::AlignVCenter);
+    return {};
+}
 
 } // namespace cuset
