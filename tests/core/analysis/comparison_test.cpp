@@ -46,6 +46,14 @@ TEST(Comparison, MeansByClassAndSamplesInOrder) {
     EXPECT_EQ(found.only_in_a, std::vector<std::string>{"gone"});
     EXPECT_EQ(found.only_in_b, std::vector<std::string>{"new"});
     EXPECT_TRUE(found.warnings.empty());
+    EXPECT_NEAR(found.sensitive.confidence_before, 0.25, 1e-7);
+    EXPECT_NEAR(found.sensitive.confidence_after, 0.5, 1e-7);
+    EXPECT_EQ(confidence_changes(*a, 0, *b, 1), (std::vector<float>{0, 0.25f}));
+    const ComparedConfidences tokens = compared_confidences(found, *a, *b);
+    EXPECT_EQ(tokens.sensitive_before, std::vector<float>{0.25f});
+    EXPECT_EQ(tokens.sensitive_after, std::vector<float>{0.5f});
+    EXPECT_EQ(tokens.neutral_before, (std::vector<float>{0.5f, 0.5f})); // better, then worse
+    EXPECT_EQ(tokens.neutral_after, (std::vector<float>{0.5f, 0.25f}));
 }
 
 TEST(Comparison, LeavesOutWhatCannotBeComparedAndSaysSo) {
@@ -69,6 +77,51 @@ TEST(Comparison, LeavesOutWhatCannotBeComparedAndSaysSo) {
         "twice: its id occurs more than once, it is left out",
         "empty: it has no response token, it is left out"};
     EXPECT_EQ(found.warnings, expected);
+    ASSERT_EQ(found.left_out.size(), 4u);
+    EXPECT_EQ(found.left_out[0].id, "other tokens");
+}
+
+TEST(Comparison, WhatWasMadeInAnotherWayIsSaid) {
+    ScoreProvenance a;
+    a.tokenizer_sha256 = "t";
+    a.chat_template = "auto";
+    a.dtype = "float32";
+    a.device = "cpu";
+    a.max_length = 4096;
+    ScoreProvenance b = a;
+    b.model = "another model";
+    b.adapter = "an adapter";
+    EXPECT_TRUE(provenance_differences(a, b).empty()) << "that is what is compared";
+    b.device = "cuda:0";
+    b.chat_template = "none";
+    b.max_length = 512;
+    const std::vector<std::string> expected = {"template differs: 'auto' and 'none'",
+                                               "device differs: 'cpu' and 'cuda:0'",
+                                               "max_length differs: '4096' and '512'"};
+    EXPECT_EQ(provenance_differences(a, b), expected);
+}
+
+TEST(Comparison, ASampleThatWasCutElsewhereIsTold) {
+    const auto cut = [](std::size_t tokens) {
+        ScoredSample scored;
+        scored.sample = {"long", "", "xxxx"};
+        for (std::size_t t = 0; t < tokens; ++t) {
+            const auto at = static_cast<std::int32_t>(t);
+            scored.encoding.ids.push_back(at);
+            scored.encoding.spans.push_back({at, at + 1});
+            scored.scores.log_prob.push_back(-1);
+            scored.scores.entropy.push_back(1);
+            scored.scores.entropy_top20.push_back(1);
+            scored.scores.rank.push_back(0);
+            scored.labels.push_back(0);
+        }
+        ScoreSetBuilder builder({}, 0);
+        builder.add(scored);
+        return builder.snapshot();
+    };
+    EXPECT_EQ(token_difference(*cut(4), 0, *cut(4), 0), "");
+    EXPECT_EQ(token_difference(*cut(4), 0, *cut(3), 0),
+              "it was cut at another length, it is left out");
 }
 
 TEST(Comparison, AZeroProbabilityMakesNoNaN) {
