@@ -1,6 +1,7 @@
 #include "core/model/inference_session.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/message.h"
@@ -150,6 +151,25 @@ struct InferenceSession::Impl {
         });
     }
 
+    void set_adapter(const std::string& folder) {
+        if (folder == adapter)
+            return;
+        std::vector<std::vector<LowRankBranch>> old;
+        for (Linear* linear : model.linears())
+            old.push_back(std::exchange(linear->branches, {}));
+        try {
+            if (!folder.empty())
+                with_torch_errors(folder,
+                                  [&] { attach_adapter(model, folder, scalar_type(info.dtype)); });
+        } catch (...) {
+            std::size_t at = 0;
+            for (Linear* linear : model.linears())
+                linear->branches = std::move(old[at++]);
+            throw;
+        }
+        adapter = folder;
+    }
+
     // `before` tokens of `total` were scored before this sample; total 0: the sample is all there
     // is.
     ScoredSample score(const Sample& sample, Encoding encoding, const ScoreOptions& options,
@@ -183,6 +203,14 @@ InferenceSession& InferenceSession::operator=(InferenceSession&&) noexcept = def
 
 const ModelInfo& InferenceSession::info() const {
     return impl_->info;
+}
+
+void InferenceSession::set_adapter(const std::string& folder) {
+    impl_->set_adapter(folder);
+}
+
+const std::string& InferenceSession::adapter() const {
+    return impl_->adapter;
 }
 
 const Tokenizer& InferenceSession::tokenizer() const {

@@ -116,6 +116,12 @@ public:
     const Tokenizer& tokenizer() const;
     const ChatTemplate* chat_template() const; // the model's own, or null
 
+    // Puts the PEFT LoRA adapter in `folder` in the place of the present one; "" takes it away. The
+    // base weights stay where they are. Throws Error as the constructor does for an adapter; the
+    // present one stays then.
+    void set_adapter(const std::string& folder);
+    const std::string& adapter() const; // the folder, or ""
+
     // The sample's prompt as the model sees it, before tokenising.
     std::string render_prompt(const Sample& sample, const PromptOptions& options) const;
     // Throws Error(bad_value) if no response token is left within max_length, or the response is

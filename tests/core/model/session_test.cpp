@@ -153,6 +153,38 @@ TEST(Session, AdaptersEqualPeft) {
     }
 }
 
+TEST(Session, AnAdapterIsSwappedUnderALoadedModel) {
+    const json samples = test::read_json(test::model_path("qwen2") / "golden.json");
+    const auto folder = [](const char* name) {
+        return (test::data_folder() / "adapter" / name).string();
+    };
+    RunControl control;
+    ScoreOptions plain;
+    plain.prompt.chat_template = "none";
+    const Sample sample = sample_of(samples[0]["prompt"], samples[0]["response"]);
+    const auto loaded_with = [&](const std::string& adapter) {
+        SessionOptions options = float32();
+        options.adapter = adapter;
+        InferenceSession session = open(test::model_path("qwen2"), options);
+        return session.score(sample, plain, control).scores.log_prob;
+    };
+    InferenceSession session = open(test::model_path("qwen2"), float32());
+    const auto now = [&] { return session.score(sample, plain, control).scores.log_prob; };
+    const auto base = now();
+    for (const char* name : {"plain", "patterns", "plain"}) {
+        session.set_adapter(folder(name));
+        EXPECT_EQ(session.adapter(), folder(name));
+        EXPECT_EQ(session.provenance(plain).adapter, folder(name));
+        EXPECT_EQ(now(), loaded_with(folder(name))) << name;
+    }
+    expect_error(ErrorCode::not_found, "adapter_config.json",
+                 [&] { session.set_adapter("/nowhere"); });
+    EXPECT_EQ(session.adapter(), folder("plain")) << "the old one stays";
+    EXPECT_EQ(now(), loaded_with(folder("plain")));
+    session.set_adapter("");
+    EXPECT_EQ(now(), base);
+}
+
 TEST(Session, AdaptersThatAreNotHandledAreNamed) {
     const test::ModelCopy copy("qwen2");
     std::filesystem::copy(test::data_folder() / "adapter" / "plain", copy.path() / "adapter");
