@@ -46,6 +46,7 @@ int main(int argc, char** argv) {
     cuset::cli::add_score_commands(program);
     cuset::cli::add_analysis_commands(program);
     cuset::cli::add_sweep_command(program);
+    cuset::cli::add_compare_command(program);
     cuset::cli::add_report_command(program);
     cuset::cli::add_train_commands(program);
     cuset::cli::add_queue_command(program);

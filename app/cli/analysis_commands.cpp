@@ -1,4 +1,4 @@
-// cuset analyze, compare: figures of score files; no model is needed.
+// cuset analyze: figures of score files; no model is needed.
 #include <cstdio>
 #include <fstream>
 #include <memory>
@@ -14,7 +14,6 @@
 #include "app/cli/objective_tables.h"
 #include "app/cli/progress.h"
 #include "app/cli/scored_data.h"
-#include "core/analysis/comparison.h"
 #include "core/analysis/corpus_summary.h"
 #include "core/analysis/mask.h"
 #include "core/analysis/worker_pool.h"
@@ -234,71 +233,6 @@ void run_analyze(const AnalyzeCommand& options) {
         print_analysis(options, analyzer, statistics, pushes, lowest);
 }
 
-struct CompareCommand {
-    std::string a, b;
-    std::int64_t samples = 10;
-    bool json = false;
-};
-
-Json to_json(const MeanChange& change) {
-    const bool any = change.count > 0;
-    return {{"count", change.count},
-            {"log_prob", or_null(any, change.log_prob)},
-            {"confidence", or_null(any, change.confidence)}};
-}
-
-Json to_json(const Comparison& comparison) {
-    Json by_kind = Json::object();
-    for (std::size_t k = 0; k < sensitive_kind_names.size(); ++k)
-        by_kind[std::string(sensitive_kind_names[k])] = to_json(comparison.by_kind[k]);
-    Json samples = Json::array();
-    for (const SampleChange& sample : comparison.samples) {
-        Json entry = to_json(sample.change);
-        entry["id"] = sample.id;
-        samples.push_back(std::move(entry));
-    }
-    return {{"all", to_json(comparison.all)},         {"sensitive", to_json(comparison.sensitive)},
-            {"neutral", to_json(comparison.neutral)}, {"by_kind", std::move(by_kind)},
-            {"samples", std::move(samples)},          {"only_in_a", comparison.only_in_a},
-            {"only_in_b", comparison.only_in_b},      {"warnings", comparison.warnings}};
-}
-
-void run_compare(const CompareCommand& options) {
-    const Comparison comparison = compare_scores(*read_scores(options.a), *read_scores(options.b));
-    for (const std::string& warning : comparison.warnings)
-        std::fprintf(stderr, "warning: %s\n", printable(warning, 1000).c_str());
-    if (options.json) {
-        print_json(to_json(comparison));
-        return;
-    }
-    const auto row = [](std::string_view name, const MeanChange& change) {
-        const Json json = to_json(change);
-        return std::vector<std::string>{std::string(name), format_count(change.count),
-                                        fixed_or_dash(json["log_prob"]),
-                                        fixed_or_dash(json["confidence"])};
-    };
-    std::vector<std::vector<std::string>> rows{row("all", comparison.all),
-                                               row("CUDA-sensitive", comparison.sensitive),
-                                               row("neutral", comparison.neutral)};
-    for (std::size_t k = 0; k < sensitive_kind_names.size(); ++k)
-        rows.push_back(row("  " + std::string(sensitive_kind_names[k]), comparison.by_kind[k]));
-    print_table({"mean change", "tokens", "ln p", "confidence"}, rows);
-
-    const auto count = static_cast<std::int64_t>(comparison.samples.size());
-    const std::int64_t shown = std::min(options.samples, count);
-    const auto list = [&](const char* title, std::int64_t begin, std::int64_t end) {
-        std::vector<std::vector<std::string>> lines;
-        for (std::int64_t n = begin; n < end; ++n) {
-            const SampleChange& sample = comparison.samples[static_cast<std::size_t>(n)];
-            lines.push_back(row(sample.id, sample.change));
-        }
-        std::printf("\n");
-        print_table({title, "tokens", "ln p", "confidence"}, lines);
-    };
-    list("most improved", 0, shown);
-    list("most hurt", count - shown, count);
-}
-
 } // namespace
 
 void add_analysis_commands(CLI::App& program) {
@@ -336,16 +270,6 @@ void add_analysis_commands(CLI::App& program) {
         ->capture_default_str();
     command->add_flag("--json", analyze->json, "print JSON");
     command->callback([analyze] { run_analyze(*analyze); });
-
-    auto compare = std::make_shared<CompareCommand>();
-    command = program.add_subcommand("compare", "two score files of the same data, B against A");
-    command->add_option("A", compare->a, "score file before")->required();
-    command->add_option("B", compare->b, "score file after")->required();
-    command->add_option("--samples", compare->samples, "samples listed at either end")
-        ->check(CLI::NonNegativeNumber)
-        ->capture_default_str();
-    command->add_flag("--json", compare->json, "print JSON");
-    command->callback([compare] { run_compare(*compare); });
 }
 
 } // namespace cuset::cli

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <iterator>
 
+#include "app/cli/files.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/io/atomic_file.h"
@@ -117,6 +118,11 @@ std::shared_ptr<const ScoreSet> with_labels(const std::shared_ptr<const ScoreSet
                  others == 0 ? ""
                              : (", " + std::to_string(others) + " more are of other data").c_str());
     return corrected_scores(scores, labels.corrections);
+}
+
+std::shared_ptr<const ScoreSet> read_corrected(const std::string& scores,
+                                               const std::string& labels) {
+    return corrected_scores(read_scores(scores), read_labels(labels, {scores}));
 }
 
 void add_read_options(CLI::App& command, ReadOptions& options) {

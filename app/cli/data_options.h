@@ -43,6 +43,10 @@ LabelOption read_labels(const std::string& file, const std::vector<std::string>&
 std::shared_ptr<const ScoreSet> with_labels(const std::shared_ptr<const ScoreSet>& scores,
                                             const LabelOption& labels);
 
+// A score file with the corrections of its labels on top: those in `labels`, else those beside it.
+std::shared_ptr<const ScoreSet> read_corrected(const std::string& scores,
+                                               const std::string& labels);
+
 // Reads DATA and says on standard error which records were left out and what was warned about.
 Dataset read_data(const std::vector<std::string>& paths, const ReadOptions& options,
                   RunControl& control);

@@ -21,7 +21,8 @@ void print_json(const Json& json);
 void print_table(const std::vector<std::string>& header,
                  const std::vector<std::vector<std::string>>& rows);
 
-std::string fixed(double value, int digits = 4); // "%.4f"
+// "%.4f", or "-" for a value that is not there.
+std::string fixed(double value, int digits = 4);
 std::string percent(double share); // "81.2 %"
 // The same for a value that may not be there, as of a group without tokens: null, and "\u2013".
 inline Json or_null(bool there, double value) {

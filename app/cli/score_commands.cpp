@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,10 +17,14 @@
 #include "app/cli/progress.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/cuda/compile_check.h"
+#include "core/io/sample_writer.h"
+#include "core/model/generate_answer.h"
 #include "core/model/inference_session.h"
 #include "core/model/model_view.h"
 #include "core/train/rank_environment.h"
 #include "core/train/ranked_scoring.h"
+#include "core/train/run_scores.h"
 
 namespace cuset::cli {
 namespace {
@@ -29,6 +34,7 @@ struct ScoreCommand {
     std::vector<std::string> data;
     std::string output;
     std::string labels;
+    std::string run; // a training run whose checkpoints are scored
     SessionOptions session;
     ScoreOptions score;
     ReadOptions read;
@@ -98,11 +104,15 @@ void dry_run(const ScoreCommand& options, const Dataset& dataset, CommandRun& ru
         std::printf("  %s: %s\n", printable(skipped.id).c_str(), printable(skipped.reason).c_str());
 }
 
-// `part`: it was ended before all was done.
-void report(const ScoreRun& run, const ScoreCommand& options, std::int32_t context, bool part) {
+void tell_skipped(const ScoreRun& run) {
     for (const SkippedSample& skipped : run.skipped)
         std::fprintf(stderr, "not scored: %s: %s\n", printable(skipped.id).c_str(),
                      printable(skipped.reason).c_str());
+}
+
+// `part`: it was ended before all was done.
+void report(const ScoreRun& run, const ScoreCommand& options, std::int32_t context, bool part) {
+    tell_skipped(run);
     if (run.cut_samples > 0)
         std::fprintf(stderr, "%s samples were cut at %d tokens%s\n",
                      format_count(run.cut_samples).c_str(),
@@ -135,8 +145,8 @@ std::string beside_a_whole_file(const std::string& output) {
 }
 
 // What rank 0 does with the scores; the other ranks write nothing.
-void write_run(const RankedScoreRun& scored, const ScoreCommand& options,
-               const LabelOption& labels, std::int32_t context) {
+void write_run(const RankedScoreRun& scored, const ScoreCommand& options, const LabelOption& labels,
+               std::int32_t context) {
     const ScoreRun& run = scored.run;
     const bool whole = !run.stopped && !scored.failure;
     if (run.scores->sample_count() == 0 && whole)
@@ -153,9 +163,72 @@ void write_run(const RankedScoreRun& scored, const ScoreCommand& options,
     report(run, written, context, !whole);
 }
 
+// All of `samples`, or Cancelled: a part of a checkpoint's scores is not kept.
+std::shared_ptr<const ScoreSet> score_all(InferenceSession& session,
+                                          const std::vector<Sample>& samples,
+                                          const ScoreOptions& options, RunControl& control) {
+    const ScoreRun scored = score_samples(session, samples, options, {}, control);
+    if (scored.stopped)
+        throw Cancelled();
+    tell_skipped(scored);
+    if (scored.scores->sample_count() == 0)
+        throw Error(ErrorCode::bad_value, "no sample could be scored", "score");
+    return scored.scores;
+}
+
+// The base and every checkpoint of a run that has no scores yet, into RUN/scores.
+void score_run(const ScoreCommand& options) {
+    if (!options.output.empty() || !options.session.adapter.empty())
+        throw Error(ErrorCode::usage,
+                    "takes neither -o nor --adapter: scores go to RUN/scores, adapters are the "
+                    "run's",
+                    "--run");
+    CommandRun run;
+    const std::vector<RunCheckpoint> checkpoints = list_run_checkpoints(options.run);
+    const Dataset dataset = read_data(options.data, options.read, run.control());
+    InferenceSession session(options.model, options.session, run.control());
+    std::shared_ptr<const ScoreSet> base;
+    Json made = Json::array();
+    for (const RunCheckpoint& checkpoint : checkpoints) {
+        std::shared_ptr<const ScoreSet> scores = checkpoint.step == 0
+            ? kept_base_scores(checkpoint, nullptr, session, dataset.samples, options.score)
+            : kept_scores(checkpoint, *base);
+        const bool kept = scores != nullptr;
+        if (!kept && !checkpoint.is_there()) {
+            std::fprintf(stderr, "step %lld: its scores are of other data, and it is gone\n",
+                         static_cast<long long>(checkpoint.step));
+            continue;
+        }
+        if (!kept && checkpoint.is_adapter) {
+            session.set_adapter(checkpoint.folder.string());
+            scores = score_all(session, dataset.samples, options.score, run.control());
+        } else if (!kept) {
+            InferenceSession trained(checkpoint.folder.string(), options.session, run.control());
+            scores = score_all(trained, dataset.samples, options.score, run.control());
+        }
+        if (!kept)
+            keep_scores(checkpoint, *scores);
+        if (checkpoint.step == 0)
+            base = scores;
+        run.finish();
+        if (!options.json)
+            std::fprintf(stderr, "step %lld: %s%s\n", static_cast<long long>(checkpoint.step),
+                         printable(checkpoint.scores.string(), 1000).c_str(),
+                         kept ? " (kept)" : "");
+        made.push_back({{"step", checkpoint.step},
+                        {"file", checkpoint.scores.string()},
+                        {"samples", scores->sample_count()},
+                        {"kept", kept}});
+    }
+    if (options.json)
+        print_json(made);
+}
+
 void run_score(const ScoreCommand& options) {
+    if (!options.run.empty())
+        return score_run(options);
     if (options.output.empty() && !options.dry_run)
-        throw Error(ErrorCode::usage, "no output: give -o FILE, or --dry-run", "score");
+        throw Error(ErrorCode::usage, "no output: give -o FILE, --run RUN or --dry-run", "score");
     std::vector<std::string> inputs = options.data;
     inputs.insert(inputs.end(), {options.labels, options.model});
     refuse_overwriting(options.output, inputs);
@@ -194,6 +267,8 @@ struct GenerateCommand {
     SessionOptions session;
     GenerateOptions generate;
     PromptOptions prompt_options;
+    std::string append;
+    bool compile = false;
     bool json = false;
 };
 
@@ -214,6 +289,40 @@ std::string colored(const GeneratedToken& token) {
         + std::to_string(blue) + "m";
 }
 
+// Model output may hold terminal escapes; ESC is all that a terminal needs to be led astray.
+void print_token(std::string text, const GeneratedToken& token, bool color) {
+    if (text.empty())
+        return;
+    std::erase(text, '\x1b');
+    std::printf("%s%s%s", color ? colored(token).c_str() : "", text.c_str(),
+                color ? "\x1b[0m" : "");
+    std::fflush(stdout);
+}
+
+Json to_json(const CompileResult& result) {
+    Json messages = Json::array();
+    for (const CompilerMessage& message : result.messages)
+        messages.push_back({{"severity", severity_name(message.severity)},
+                            {"line", message.line},
+                            {"column", message.column},
+                            {"text", message.text}});
+    return {{"ok", result.ok},
+            {"timed_out", result.timed_out},
+            {"seconds", result.seconds},
+            {"messages", std::move(messages)}};
+}
+
+void print_compiled(const CompileResult& result) {
+    std::fprintf(stderr, "nvcc -c: %s, %.1f s\n", result.ok ? "compiles" : "does not compile",
+                 result.seconds);
+    for (const CompilerMessage& message : result.messages)
+        std::fprintf(stderr, "%s%s: %s\n",
+                     message.line > 0 ? ("line " + std::to_string(message.line) + ": ").c_str()
+                                      : "",
+                     std::string(severity_name(message.severity)).c_str(),
+                     printable(message.text, 1000).c_str());
+}
+
 void run_generate(const GenerateCommand& options) {
     CommandRun run;
     Sample sample;
@@ -222,47 +331,44 @@ void run_generate(const GenerateCommand& options) {
         throw Error(ErrorCode::usage, "no prompt: give --prompt TEXT or --prompt-file FILE",
                     "generate");
     InferenceSession session(options.model, options.session, run.control());
-    const std::string rendered = session.render_prompt(sample, options.prompt_options);
-    const TokenizedText prompt = session.tokenizer().encode(rendered, {.parse_special = true});
-    GenerateOptions generate = options.generate;
-    const auto room =
-        options.prompt_options.max_length - static_cast<std::int32_t>(prompt.ids.size());
-    if (room <= 0)
-        throw Error(ErrorCode::bad_value,
-                    "the prompt has " + format_count(static_cast<std::int64_t>(prompt.ids.size()))
-                        + " tokens, --max-length leaves room for none after it",
-                    "generate");
-    generate.max_tokens = std::min(generate.max_tokens, room);
     run.finish();
-
     const bool color = wants_color(STDOUT_FILENO);
-    const std::vector<GeneratedToken> tokens = session.generate(
-        prompt.ids, generate,
+    const GeneratedAnswer answer = generate_answer(
+        session, sample, options.prompt_options, options.generate,
         [&](const GeneratedToken& token) {
-            if (options.json || session.tokenizer().is_special(token.id))
-                return true;
-            // Model output may hold terminal escapes; ESC is all that a terminal needs to be led
-            // astray.
-            std::string text = token.bytes;
-            std::erase(text, '\x1b');
-            std::printf("%s%s%s", color ? colored(token).c_str() : "", text.c_str(),
-                        color ? "\x1b[0m" : "");
-            std::fflush(stdout);
+            if (!options.json)
+                print_token(visible_bytes(session, token), token, color);
             return true;
         },
         run.control());
-    if (!options.json) {
+    std::string text;
+    for (const GeneratedToken& token : answer.tokens)
+        text += visible_bytes(session, token);
+    if (!options.json)
         std::printf("\n");
+    std::optional<CompileResult> compiled;
+    if (options.compile)
+        compiled = check_compiles(text, CompileOptions{}, run.control());
+    if (!options.append.empty()) {
+        sample.response = text;
+        const std::string id = append_sample(options.append, sample);
+        std::fprintf(stderr, "added to %s as %s\n", printable(options.append).c_str(), id.c_str());
+    }
+    if (!options.json) {
+        if (compiled)
+            print_compiled(*compiled);
         return;
     }
     Json list = Json::array();
-    std::string text;
-    for (const GeneratedToken& token : tokens) {
+    for (const GeneratedToken& token : answer.tokens)
         list.push_back(to_json(token));
-        if (!session.tokenizer().is_special(token.id))
-            text += token.bytes;
-    }
-    print_json({{"prompt", rendered}, {"text", text}, {"tokens", std::move(list)}});
+    Json result{{"prompt", answer.rendered},
+                {"text", text},
+                {"ended", answer.ended},
+                {"tokens", std::move(list)}};
+    if (compiled)
+        result["compile"] = to_json(*compiled);
+    print_json(result);
 }
 
 } // namespace
@@ -288,6 +394,9 @@ void add_score_commands(CLI::App& program) {
         ->add_option("--show", score->shown,
                      "with --dry-run: the first N samples as the model sees them")
         ->check(CLI::NonNegativeNumber);
+    command->add_option("--run", score->run,
+                        "a training run's folder: score its base and every checkpoint that has no "
+                        "scores yet into RUN/scores");
     command->add_option("--top-k", score->score.top_k, "alternatives kept for each token")
         ->check(CLI::Range(0, 64))
         ->capture_default_str();
@@ -333,6 +442,10 @@ void add_score_commands(CLI::App& program) {
         ->capture_default_str();
     add_session_options(*command, generate->session);
     add_prompt_options(*command, generate->prompt_options);
+    command->add_flag("--compile", generate->compile,
+                      "check the CUDA source in the answer with nvcc -c; nothing of it is run");
+    command->add_option("--append", generate->append,
+                        "FILE.jsonl: add prompt and answer to it as a sample");
     command->add_flag("--json", generate->json, "print JSON");
     command->callback([generate] { run_generate(*generate); });
 }

@@ -124,6 +124,8 @@ std::vector<std::string> provenance_differences(const ScoreProvenance& a,
     };
     check("tokenizer_sha256", a.tokenizer_sha256, b.tokenizer_sha256);
     check("template", a.chat_template, b.chat_template);
+    check("response", std::string(response_choice_name(a.response)),
+          std::string(response_choice_name(b.response)));
     check("dtype", a.dtype, b.dtype);
     check("device", a.device, b.device);
     check("max_length", std::to_string(a.max_length), std::to_string(b.max_length));

@@ -173,6 +173,43 @@ class MainJob(Process):
         self.assert_refused(refused, USAGE, "above 0")
         self.assertNotIn(b"e-308", refused.stderr)
 
+    def test_compare_says_what_is_not_compared(self):
+        _, out = self.score(MODEL, self.samples(KERNEL, "int x;\n"))
+        before = self.folder / "before.scores.safetensors"
+        out.rename(before)
+        _, after = self.score(MODEL, self.samples(KERNEL, "int y;\n", "int z;\n"))
+        result = run("compare", before, after, "-o", self.folder / "samples.csv")
+        self.assertEqual(result.returncode, OK, result.stderr.decode())
+        self.assertIn("s1: its tokens differ, it is left out", result.stderr.decode())
+        self.assertIn("1 samples are in B alone and left out: s2", result.stderr.decode())
+        rows = (self.folder / "samples.csv").read_text().splitlines()
+        self.assertEqual(len(rows), 2)
+        self.assertTrue(rows[0].startswith("id,tokens,confidence_before,"))
+        self.assert_refused(run("compare", before), USAGE, "two score files")
+        self.assert_refused(run("compare", before, after, "-o", before), USAGE)
+
+    def test_data_map(self):
+        model, adapter = DATA / "models" / "qwen2", DATA / "adapter" / "plain"
+        data = self.samples(KERNEL, "int x;\n")
+        files = []
+        for name, options in (("base", []), ("tuned", ["--adapter", adapter])):
+            files.append(self.folder / f"{name}.scores.safetensors")
+            made = run("score", model, data, "-o", files[-1], "--template", "none", "--dtype", "float32", *options)
+            self.assertEqual(made.returncode, OK, made.stderr.decode())
+        change = json.loads(run("compare", *files, "--json").stdout)
+        points = json.loads(run("compare", *files, "--data-map", "--json").stdout)
+        self.assertEqual(len(points["checkpoints"]), 2)
+        for point in points["samples"]:
+            sample = next(s for s in change["samples"] if s["id"] == point["id"])
+            before, after = sample["confidence_before"], sample["confidence_after"]
+            self.assertAlmostEqual(point["confidence"], (before + after) / 2, places=9)
+            self.assertAlmostEqual(point["variability"], abs(after - before) / 2, places=9)
+            self.assertTrue(0 <= point["correctness"] <= 1)
+        table = run("compare", *files, "--data-map", "-o", "-").stdout.decode().splitlines()
+        self.assertEqual(table[0], "id,tokens,confidence,variability,correctness")
+        self.assertEqual(len(table), 3)
+        self.assert_refused(run("compare", files[0], "--data-map"), USAGE, "two checkpoints")
+
     def test_tokenize_covers_the_text_without_gaps(self):
         text = "// größe 🧮\r\n\tint x = 1234;\n"
         out = json.loads(run("tokenize", MODEL, "-", "--json", stdin=text.encode()).stdout)
@@ -233,6 +270,26 @@ class MainJob(Process):
         self.assertEqual(unproven.returncode, FAILURE)
         self.assertIn(b"unproven", unproven.stdout)
         self.assert_refused(run("verify", model, "--reference", self.file("no.json", "{}")), BAD_INPUT, "no reference")
+
+    def test_generate_appends_a_sample_and_compiles(self):
+        out = self.folder / "made.jsonl"
+        ask = ("generate", MODEL, "--prompt", "int", "--template", "none", "--max-tokens", 5, "--dtype", "float32")
+        text = json.loads(run(*ask, "--json").stdout)["text"]
+        result = run(*ask, "--append", out)
+        self.assertEqual(result.returncode, OK, result.stderr.decode())
+        record = json.loads(out.read_text())
+        self.assertEqual((record["prompt"], record["response"]), ("int", text))
+        self.assert_refused(run(*ask, "--json", "--append", out), BAD_INPUT, "already holds")
+        # A stand-in for nvcc: what it says reaches the JSON.
+        (self.folder / "bin").mkdir()
+        nvcc = self.folder / "bin" / "nvcc"
+        nvcc.write_text("#!/bin/sh\necho 'answer.cu(1): error: said so'\nexit 1\n")
+        nvcc.chmod(0o755)
+        result = run(*ask, "--json", "--compile", env={**os.environ, "CUDA_HOME": str(self.folder)})
+        self.assertEqual(result.returncode, OK, result.stderr.decode())
+        compiled = json.loads(result.stdout)["compile"]
+        self.assertFalse(compiled["ok"])
+        self.assertEqual(compiled["messages"], [{"severity": "error", "line": 1, "column": 0, "text": "said so"}])
 
     def test_generate(self):
         result = run("generate", MODEL, "--prompt", "__global__ void", "--template", "none", "--max-tokens", 5, "--json",

@@ -93,6 +93,26 @@ class TrainProcess(TrainingCase):
         notes.write_text("{")
         self.assertIn(notes.name, self.cuset("train", config, "--dry-run", code=3).stderr)
 
+    def test_scores_of_a_runs_checkpoints(self):
+        """Base and checkpoints are scored once, as `cuset score --adapter` does it; the map needs no list of files."""
+        text = self.path / "text.jsonl"
+        text.write_text("".join(json.dumps({"id": f"s{i}", "prompt": "p", "response": f"int x{i} = {i};\n"}) + "\n"
+                                for i in range(3)))
+        run, model = self.path / "run", DATA / "models/llama"
+        self.cuset("train", self.config("run", epochs=1, keep_checkpoints=2, data=[str(text)], template="none"))
+        how = ("--template", "none", "--dtype", "float32")
+        made = json.loads(self.cuset("score", model, text, "--run", run, *how, "--json").stdout)
+        self.assertEqual([(m["step"], m["kept"]) for m in made], [(0, False), (1, False), (2, False)])
+        again = json.loads(self.cuset("score", model, text, "--run", run, *how, "--json").stdout)
+        self.assertTrue(all(m["kept"] for m in again))
+        single = self.path / "single.scores.safetensors"
+        self.cuset("score", model, text, "-o", single, "--adapter", run / "checkpoints/step-2", *how)
+        same = json.loads(self.cuset("compare", single, made[-1]["file"], "--json").stdout)
+        self.assertEqual((same["all"]["confidence"], same["all"]["log_prob"]), (0, 0))
+        points = json.loads(self.cuset("compare", run, "--data-map", "--json").stdout)
+        self.assertEqual((len(points["samples"]), len(points["checkpoints"])), (3, 3))
+        self.assertIn("--adapter", self.cuset("score", model, text, "--run", run, "--adapter", "x", code=2).stderr)
+
     def test_dry_run_runs_and_merge(self):
         config = self.config("plain", epochs=1)
         plan = json.loads(self.cuset("train", config, "--dry-run", "--json").stdout)
