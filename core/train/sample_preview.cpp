@@ -7,7 +7,6 @@
 #include "core/model/model_files.h"
 #include "core/model/prompt_encoder.h"
 #include "core/model/response_tokens.h"
-#include "core/train/train_data.h"
 #include "core/train/train_event.h"
 
 namespace cuset {
@@ -22,16 +21,29 @@ bool needs_confidence(const Objective& objective) {
         || objective.mask.region_weight;
 }
 
-// The first `count` trained tokens are those that were scored.
-bool same_tokens(const ScoreSet& scores, std::int64_t begin, std::int64_t end,
-                 const Encoding& encoding, std::size_t count) {
-    if (end - begin < static_cast<std::int64_t>(count))
+// True if the first `count` trained tokens are those of the scores.
+bool same_tokens(const ScoreSet& scores, std::int64_t scored, const Encoding& encoding,
+                 std::size_t count) {
+    const std::int64_t begin = scores.token_begin(scored);
+    if (scores.token_end(scored) - begin < static_cast<std::int64_t>(count))
         return false;
-    const auto scored = scores.columns().token_id.subspan(static_cast<std::size_t>(begin), count);
     for (std::size_t t = 0; t < count; ++t)
-        if (scored[t] != encoding.target(t))
+        if (scores.columns().token_id[static_cast<std::size_t>(begin) + t] != encoding.target(t))
             return false;
     return true;
+}
+
+std::size_t place_of(const Encoding& encoding, std::size_t t) {
+    return static_cast<std::size_t>(encoding.response_begin + encoding.row(t));
+}
+
+// The weight of a token where it does not depend on the model's confidence.
+double known_weight(const Objective& objective, bool cuda) {
+    if (needs_confidence(objective))
+        return no_figure;
+    if (objective.name == TokenObjective::sft || !objective.mask.cuda_mask)
+        return 1;
+    return cuda ? objective.mask.lambda : 0;
 }
 
 } // namespace
@@ -54,9 +66,9 @@ SamplePreviewer::SamplePreviewer(const std::string& model)
 
 SamplePreviewer::~SamplePreviewer() = default;
 
-void SamplePreviewer::weigh(const TrainConfig& config, const ScoreSet& scores, std::int64_t begin,
-                            const Encoding& encoding, const std::vector<LabelBits>& labels,
-                            SamplePreview& preview) const {
+void SamplePreviewer::weigh(const TrainConfig& config, const Encoding& encoding,
+                            const ScoreSet& scores, std::int64_t begin,
+                            const std::vector<LabelBits>& labels, SamplePreview& preview) const {
     const std::size_t count = labels.size();
     const auto first = static_cast<std::size_t>(begin);
     std::vector<float> confidence(count), factors(count);
@@ -69,8 +81,7 @@ void SamplePreviewer::weigh(const TrainConfig& config, const ScoreSet& scores, s
                   factors);
     preview.sample_weight = sample_factor(config.objective, confidence);
     for (std::size_t t = 0; t < count; ++t) {
-        PreviewToken& token =
-            preview.tokens[static_cast<std::size_t>(encoding.response_begin + encoding.row(t))];
+        PreviewToken& token = preview.tokens[place_of(encoding, t)];
         token.confidence = static_cast<double>(confidence[t]);
         token.weight = preview.sample_weight * static_cast<double>(factors[t]);
     }
@@ -83,8 +94,8 @@ SamplePreview SamplePreviewer::preview(const TrainConfig& config, const Sample& 
     preview.id = sample.id;
     PromptOptions options;
     options.chat_template = config.chat_template;
-    options.max_length = static_cast<std::int32_t>(all_tokens);
     options.response = config.response;
+    options.max_length = static_cast<std::int32_t>(all_tokens);
     Encoding whole;
     try {
         whole = files_->encoder.encode(sample, options);
@@ -93,37 +104,32 @@ SamplePreview SamplePreviewer::preview(const TrainConfig& config, const Sample& 
         preview.note = error.message();
         return preview;
     }
-    const std::int64_t limit =
-        std::min<std::int64_t>(config.max_length, files_->files.config.context_length);
-    const auto kept = std::min<std::int64_t>(limit, static_cast<std::int64_t>(whole.ids.size()));
-    preview.prompt_tokens = std::min<std::int64_t>(whole.response_begin, kept);
-    std::vector<LabelBits> labels = label_response(sample, whole);
-    while (!labels.empty() && whole.response_begin + whole.row(labels.size() - 1) >= kept)
-        labels.pop_back();
-    preview.response_tokens = static_cast<std::int64_t>(labels.size());
-    preview.cut_tokens = whole.response_tokens() - preview.response_tokens + whole.cut_tokens;
-    const bool known = !needs_confidence(config.objective);
-    preview.sample_weight = known ? 1 : no_figure;
-    std::size_t t = 0; // of the trained tokens
+    const auto limit = static_cast<std::size_t>(
+        std::min<std::int64_t>(config.max_length, files_->files.config.context_length));
     for (std::size_t i = 0; i < whole.ids.size(); ++i) {
         PreviewToken token;
         token.text = files_->tokenizer.token_bytes(whole.ids[i]);
-        const auto at = static_cast<std::int64_t>(i);
-        if (at >= kept) {
-            token.part = PreviewToken::Part::cut;
-        } else if (t < labels.size() && at == whole.response_begin + whole.row(t)) {
-            token.part = PreviewToken::Part::response;
-            token.cuda = is_cuda_masked(labels[t++]);
-            token.confidence = no_figure;
-            token.weight = !known ? no_figure
-                : config.objective.name == TokenObjective::sft || !config.objective.mask.cuda_mask
-                ? 1
-                : token.cuda ? config.objective.mask.lambda
-                             : 0;
-        }
+        token.part = i < limit ? PreviewToken::Part::context : PreviewToken::Part::cut;
         preview.tokens.push_back(std::move(token));
     }
-    if (preview.response_tokens == 0) {
+    std::vector<LabelBits> labels = label_response(sample, whole);
+    std::size_t kept = 0; // trained tokens within the limit
+    while (kept < labels.size() && place_of(whole, kept) < limit)
+        ++kept;
+    preview.cut_tokens = static_cast<std::int64_t>(labels.size() - kept) + whole.cut_tokens;
+    labels.resize(kept);
+    for (std::size_t t = 0; t < kept; ++t) {
+        PreviewToken& token = preview.tokens[place_of(whole, t)];
+        token.part = PreviewToken::Part::response;
+        token.cuda = is_cuda_masked(labels[t]);
+        token.confidence = no_figure;
+        token.weight = known_weight(config.objective, token.cuda);
+    }
+    preview.response_tokens = static_cast<std::int64_t>(kept);
+    preview.context_tokens =
+        static_cast<std::int64_t>(std::min(limit, whole.ids.size())) - preview.response_tokens;
+    preview.sample_weight = needs_confidence(config.objective) ? no_figure : 1;
+    if (kept == 0) {
         preview.left_out = true;
         preview.note = "the prompt takes " + std::to_string(whole.response_begin)
             + " tokens, so that no response token is left within " + std::to_string(limit);
@@ -135,10 +141,8 @@ SamplePreview SamplePreviewer::preview(const TrainConfig& config, const Sample& 
             ? "is longer than max_length and left out"
             : "is longer than max_length: the run would refuse to start";
     }
-    if (scores && scored >= 0
-        && same_tokens(*scores, scores->token_begin(scored), scores->token_end(scored), whole,
-                       labels.size()))
-        weigh(config, *scores, scores->token_begin(scored), whole, labels, preview);
+    if (scores && scored >= 0 && same_tokens(*scores, scored, whole, kept))
+        weigh(config, whole, *scores, scores->token_begin(scored), labels, preview);
     return preview;
 }
 

@@ -15,9 +15,13 @@
 namespace cuset {
 
 struct PreviewToken {
-    enum class Part : std::uint8_t { prompt, response, cut };
+    enum class Part : std::uint8_t {
+        context, // read, not trained: the prompt, and text around code where only code is trained
+        response,
+        cut, // beyond the maximum length: not seen
+    };
     std::string text; // bytes
-    Part part = Part::prompt;
+    Part part = Part::context;
     bool cuda = false; // Eq. 3's indicator
     double confidence = 0; // of a response token, NaN where it is not known
     double weight = 0; // w_n times the token's factor, NaN where it depends on what is not known
@@ -26,7 +30,7 @@ struct PreviewToken {
 struct SamplePreview {
     std::string id;
     double sample_weight = 0; // w_n, NaN where it is not known
-    std::int64_t prompt_tokens = 0, response_tokens = 0, cut_tokens = 0;
+    std::int64_t context_tokens = 0, response_tokens = 0, cut_tokens = 0;
     bool scored = false; // confidences come from scores of these very tokens
     bool left_out = false; // trains nothing; `note` says why
     std::string note;
@@ -47,8 +51,8 @@ public:
 
 private:
     struct Files;
-    void weigh(const TrainConfig& config, const ScoreSet& scores, std::int64_t begin,
-               const Encoding& encoding, const std::vector<LabelBits>& labels,
+    void weigh(const TrainConfig& config, const Encoding& encoding, const ScoreSet& scores,
+               std::int64_t begin, const std::vector<LabelBits>& labels,
                SamplePreview& preview) const;
 
     std::string model_;

@@ -63,6 +63,7 @@ TrainConfig TrainingController::configFor(const QString& modelPath,
     config.objective.mask = mask_->settings();
     config.device = options.session.device;
     config.chat_template = options.score.prompt.chat_template;
+    config.response = options.score.prompt.response;
     config.max_length = options.score.prompt.max_length;
     const QString root = lastRoot_.isEmpty() ? RunRegistry::defaultRoot() : lastRoot_;
     config.output = QFile::encodeName(RunConfigDialog::freshOutput(root, config)).toStdString();

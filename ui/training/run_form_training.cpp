@@ -144,6 +144,16 @@ void addData(FormPage& page, FormBinder* b) {
             [](const TrainConfig& c) { return static_cast<int>(c.over_long); },
             [](TrainConfig& c, int i) { c.over_long = static_cast<OverLong>(std::max(0, i)); }),
         QT_TRANSLATE_NOOP("RunForm", "Samples of more tokens"));
+    page.row(QT_TRANSLATE_NOOP("RunForm", "Resp&onse"),
+             b->choice(
+                 QStringLiteral("response"),
+                 {formText(QT_TRANSLATE_NOOP("RunForm", "all of it")),
+                  formText(QT_TRANSLATE_NOOP("RunForm", "the code in it"))},
+                 [](const TrainConfig& c) { return static_cast<int>(c.response); },
+                 [](TrainConfig& c, int i) {
+                     c.response = static_cast<ResponseChoice>(std::max(0, i));
+                 }),
+             QT_TRANSLATE_NOOP("RunForm", "What is trained; the rest is read as context"));
     page.row(QT_TRANSLATE_NOOP("RunForm", "&Fields"),
              {b->text(QStringLiteral("prompt_field"),
                       [](TrainConfig& c) -> std::string& { return c.prompt_field; }),

@@ -116,9 +116,9 @@ void SamplePreviewView::showLegend(double largest) {
 
 QString SamplePreviewView::headline() const {
     const SamplePreview& p = *preview_;
-    QString text = tr("%1: %2 prompt tokens, %3 trained")
+    QString text = tr("%1: %2 tokens read, %3 trained")
                        .arg(visibleText(p.id, 60))
-                       .arg(p.prompt_tokens)
+                       .arg(p.context_tokens)
                        .arg(p.left_out ? 0 : p.response_tokens);
     if (p.cut_tokens > 0)
         text += tr(", %1 cut off").arg(p.cut_tokens);
@@ -136,7 +136,7 @@ QTextCharFormat SamplePreviewView::format(const PreviewToken& token) const {
     QTextCharFormat format;
     const QColor muted = palette().color(QPalette::PlaceholderText);
     switch (token.part) {
-    case PreviewToken::Part::prompt:
+    case PreviewToken::Part::context:
         format.setForeground(muted);
         break;
     case PreviewToken::Part::cut:
@@ -172,8 +172,8 @@ void SamplePreviewView::addPiece() {
 QString SamplePreviewView::toolTip(std::size_t index) const {
     const PreviewToken& token = preview_->tokens[index];
     const QString text = visibleText(token.text, 60);
-    if (token.part == PreviewToken::Part::prompt)
-        return tr("%1\nprompt: read, not trained").arg(text);
+    if (token.part == PreviewToken::Part::context)
+        return tr("%1\nread, not trained").arg(text);
     if (token.part == PreviewToken::Part::cut)
         return tr("%1\nbeyond the maximum length: not seen").arg(text);
     QString tip = text;
