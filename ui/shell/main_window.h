@@ -121,6 +121,7 @@ private:
     void buildTraining();
     void addTrainingButton();
     void useInTraining();
+    void useInTraining(const MaskSettings& settings);
     void showTraining();
     static QStringList trainingViews();
     void showTrainingView(const QString& name);

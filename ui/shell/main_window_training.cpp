@@ -13,7 +13,9 @@ namespace cuset {
 void MainWindow::buildTraining() {
     training_ = new TrainingController(&workspace_, &mask_, this);
     connect(training_, &TrainingController::message, messages_, &MessageBar::show);
-    connect(training_, &TrainingController::newRunRequested, this, &MainWindow::useInTraining);
+    connect(training_, &TrainingController::newRunRequested, this, [this] { useInTraining(); });
+    connect(whatIfPanel_, &WhatIfPanel::runRequested, this,
+            [this](const MaskSettings& settings) { useInTraining(settings); });
     connect(training_, &TrainingController::panelWanted, this, &MainWindow::showTraining);
     connect(training_, &TrainingController::progressChanged, this, &MainWindow::updateTitle);
     // A window that is killed saves nothing at its end.
@@ -61,7 +63,7 @@ void MainWindow::addTrainingButton() {
     auto* use = new QPushButton(tr("Use in &training\u2026"), both);
     use->setToolTip(plainToolTip(
         tr("Open the run form with these thresholds, the model and the data (Ctrl+T)")));
-    connect(use, &QPushButton::clicked, this, &MainWindow::useInTraining);
+    connect(use, &QPushButton::clicked, this, [this] { useInTraining(); });
     row->addWidget(use);
     column->addLayout(row);
     both->setWhatsThis(panel->whatsThis());
@@ -70,6 +72,13 @@ void MainWindow::addTrainingButton() {
 
 void MainWindow::useInTraining() {
     training_->openForm(training_->configFor(documents_->modelPath(), model_->options()));
+}
+
+// A cell of the what-if surface as a run; the window's own thresholds stay.
+void MainWindow::useInTraining(const MaskSettings& settings) {
+    TrainConfig config = training_->configFor(documents_->modelPath(), model_->options());
+    config.objective.mask = settings;
+    training_->openForm(config);
 }
 
 void MainWindow::showTraining() {
