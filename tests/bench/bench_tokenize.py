@@ -27,7 +27,7 @@ SAMPLES = os.path.join(HERE, "..", "..", "resources", "samples")
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 if importlib.util.find_spec("tokenizers") is None:
     sys.exit(f"this benchmark compares with the `tokenizers` library, which {sys.executable} does not have: "
-             "pip install tokenizers")
+             "pip install tokenizers, or name a Python that has it in CUSET_PYTHON")
 sys.path.insert(0, os.path.join(HERE, "..", "reference"))
 from reference_tokenizers import Tokenizer, qwen_tokenizer, read_gguf, rebuild  # noqa: E402
 

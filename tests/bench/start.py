@@ -35,7 +35,8 @@ def commands(temporary):
     if importlib.util.find_spec("torch"):
         found["python_import_torch"] = [sys.executable, "-c", "import torch"]
     else:
-        print(f"start: no torch to compare with; {sys.executable} -m pip install torch", file=sys.stderr)
+        print(f"start: no torch to compare with; {sys.executable} -m pip install torch "
+              "(or name a Python that has it in CUSET_PYTHON)", file=sys.stderr)
     return found
 
 
@@ -53,7 +54,7 @@ def measure(command, environment):
 
 def main():
     ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    ap.add_argument("--rounds", type=int, default=5)
+    ap.add_argument("--rounds", type=int, default=3)
     args = ap.parse_args()
     with tempfile.TemporaryDirectory(prefix="cuset-bench-") as name:
         # Settings of its own, so that the user's last session is not opened and measured.
