@@ -104,13 +104,6 @@ void write_table(const std::string& output, const std::string& text) {
         write_file_atomically(output, text);
 }
 
-void write_per_sample(const std::string& output, const CorpusAnalyzer& analyzer,
-                      const std::vector<std::int64_t>& samples) {
-    write_table(output,
-                output.ends_with(".jsonl") ? per_sample_json_lines(analyzer, samples)
-                                           : per_sample_csv(analyzer, samples));
-}
-
 // From the JSON, so that what is not there is the same in both.
 void print_summary(const CorpusSummary& summary) {
     const Json json = to_json(summary);

@@ -122,7 +122,7 @@ std::shared_ptr<const ScoreSet> with_labels(const std::shared_ptr<const ScoreSet
 
 std::shared_ptr<const ScoreSet> read_corrected(const std::string& scores,
                                                const std::string& labels) {
-    return corrected_scores(read_scores(scores), read_labels(labels, {scores}));
+    return with_labels(read_scores(scores), read_labels(labels, {scores}));
 }
 
 void add_read_options(CLI::App& command, ReadOptions& options) {

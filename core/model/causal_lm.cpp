@@ -192,30 +192,45 @@ at::Tensor CausalLM::residual(const at::Tensor& output, const at::Tensor& norm) 
     return scale == 1 ? normed : normed * scale;
 }
 
+at::Tensor CausalLM::embed(const at::Tensor& ids) const {
+    const at::Tensor x = at::embedding(embedding, ids);
+    return config.traits.embedding_scale == 1
+        ? x
+        : x * at::scalar_tensor(config.traits.embedding_scale, x.options());
+}
+
+at::Tensor CausalLM::through_layer(std::size_t number, const at::Tensor& x,
+                                   const LayerTables& tables, const ForwardOptions& options) const {
+    const DecoderLayer& layer = layers[number];
+    const auto before = [&](const at::Tensor& input, const at::Tensor& gain,
+                            const at::Tensor& bias) {
+        return gain.defined() ? normalize(input, gain, bias) : input;
+    };
+    const at::Tensor attended =
+        attend_plain(layer, before(x, layer.input_norm, layer.input_norm_bias),
+                     tables[index_of(layer.rope)], number, options);
+    const at::Tensor middle = x + residual(attended, layer.attention_output_norm);
+    const at::Tensor fed = feed_forward_plain(
+        layer, before(middle, layer.post_norm, layer.post_norm_bias), options.training);
+    return middle + residual(fed, layer.mlp_output_norm);
+}
+
+at::Tensor CausalLM::through_final_norm(const at::Tensor& x) const {
+    return normalize(x, final_norm, final_norm_bias);
+}
+
 at::Tensor CausalLM::hidden_plain(const at::Tensor& ids, const ForwardOptions& options) const {
     const std::int64_t past = options.cache ? options.cache->length : 0;
     const LayerTables tables = layer_tables(past, ids.size(0), options.sequence_length);
-    at::Tensor x = at::embedding(embedding, ids);
-    if (config.traits.embedding_scale != 1)
-        x = x * at::scalar_tensor(config.traits.embedding_scale, x.options());
-    const auto before = [&](const at::Tensor& gain, const at::Tensor& bias) {
-        return gain.defined() ? normalize(x, gain, bias) : x;
-    };
+    at::Tensor x = embed(ids);
     for (std::size_t i = 0; i < layers.size(); ++i) {
         if (options.before_layer)
             options.before_layer(static_cast<int>(i));
-        const DecoderLayer& layer = layers[i];
-        const at::Tensor attended =
-            attend_plain(layer, before(layer.input_norm, layer.input_norm_bias),
-                         tables[index_of(layer.rope)], i, options);
-        x = x + residual(attended, layer.attention_output_norm);
-        const at::Tensor fed = feed_forward_plain(
-            layer, before(layer.post_norm, layer.post_norm_bias), options.training);
-        x = x + residual(fed, layer.mlp_output_norm);
+        x = through_layer(i, x, tables, options);
     }
     if (options.cache)
         options.cache->length += ids.size(0);
-    return normalize(x, final_norm, final_norm_bias);
+    return through_final_norm(x);
 }
 
 at::Tensor CausalLM::hidden_states(const at::Tensor& ids, const ForwardOptions& options) {

@@ -89,6 +89,13 @@ public:
     at::Tensor logits(const at::Tensor& hidden) const;
     void logits_into(const at::Tensor& hidden, at::Tensor& out) const;
 
+    // The steps of hidden_states one by one, by torch operations: ids [S] -> [S, channels] before
+    // the first layer; through one layer; through the last norm.
+    at::Tensor embed(const at::Tensor& ids) const;
+    at::Tensor through_layer(std::size_t layer, const at::Tensor& x, const LayerTables& tables,
+                             const ForwardOptions& options = {}) const;
+    at::Tensor through_final_norm(const at::Tensor& x) const;
+
     // Of the layers with the global rope. `length`: as ForwardOptions::sequence_length.
     RotaryTables rotary_tables(std::int64_t past, std::int64_t count,
                                std::int64_t length = 0) const;

@@ -20,9 +20,10 @@ const char* architecture_of(ModelFamily family) {
     case ModelFamily::mistral:
         return "MistralForCausalLM";
     case ModelFamily::llama:
-        break;
+        return "LlamaForCausalLM";
+    default:
+        return nullptr;
     }
-    return "LlamaForCausalLM";
 }
 
 // Llama 3's scaling gives these divisors; GGUF keeps them and not its four numbers, of which all
@@ -73,6 +74,10 @@ ordered_json rope_scaling(const RopeConfig& rope, const std::string& subject) {
                 {"low_freq_factor", r->low_freq_factor},
                 {"high_freq_factor", r->high_freq_factor},
                 {"original_max_position_embeddings", r->original_context_length}};
+    case RopeKind::longrope:
+        throw Error(ErrorCode::unsupported,
+                    "longrope is not written to config.json; take the model's Hugging Face folder",
+                    subject);
     case RopeKind::yarn:
         break;
     }
@@ -113,7 +118,14 @@ ordered_json tokenizer_config(const ModelFiles& files) {
 std::string config_json(const ModelConfig& c, const std::string& dtype,
                         const std::string& subject) {
     const ModelFamily family = family_of(c);
-    ordered_json out{{"architectures", {architecture_of(family)}},
+    const char* architecture = architecture_of(family);
+    if (architecture == nullptr)
+        throw Error(ErrorCode::unsupported,
+                    "no config.json is written for the family "
+                        + std::string(model_family_name(family))
+                        + "; take the model's Hugging Face folder",
+                    subject);
+    ordered_json out{{"architectures", {architecture}},
                      {"model_type", model_family_name(family)},
                      {"hidden_act", "silu"},
                      {"hidden_size", c.hidden},

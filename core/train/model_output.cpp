@@ -169,8 +169,11 @@ void write_model_folder(const fs::path& folder, const std::vector<NamedWeight>& 
     // An adapter may have given a tied head weights of its own.
     const bool own_head = std::ranges::any_of(
         weights, [](const NamedWeight& weight) { return weight.name == "lm_head.weight"; });
-    if (own_head && config.value("tie_word_embeddings", false))
+    if (own_head) {
+        ordered_json config = ordered_json::parse(texts.at("config.json"));
         config["tie_word_embeddings"] = false;
+        texts["config.json"] = config.dump(2) + "\n";
+    }
     ordered_json map = ordered_json::object();
     std::uint64_t total = 0;
     for (std::size_t i = 0; i < shards.size(); ++i) {

@@ -14,13 +14,12 @@ void BaseQuantizer::take(CausalLM& model, std::size_t layer) {
         const TrainSample& sample = samples_[i];
         if (layer == 0) {
             const std::vector<std::int64_t> ids(sample.ids.begin(), sample.ids.end());
-            hidden_.push_back(at::embedding(
-                model.embedding,
+            hidden_.push_back(model.embed(
                 at::tensor(at::ArrayRef<std::int64_t>(ids), at::TensorOptions().dtype(at::kLong))
                     .to(model.device())));
         }
-        const RotaryTables tables = model.rotary_tables(0, sample.length());
-        hidden_[i] = model.layer_forward(l, hidden_[i], tables, false);
+        hidden_[i] =
+            model.through_layer(layer, hidden_[i], model.layer_tables(0, sample.length()));
     }
     for (Linear* linear : {&l.qkv, &l.output, &l.gate_up, &l.down}) {
         matrices.emplace_back(linear->weight, kind_);
@@ -32,7 +31,7 @@ void BaseQuantizer::take(CausalLM& model, std::size_t layer) {
 double BaseQuantizer::unquantized_nll(const CausalLM& model) const {
     double sum = 0;
     for (std::size_t i = 0; i < samples_.size(); ++i)
-        sum += plain_nll(model, model.normalize(hidden_[i], model.final_norm), samples_[i]);
+        sum += plain_nll(model, model.through_final_norm(hidden_[i]), samples_[i]);
     return sum;
 }
 

@@ -500,7 +500,8 @@ TrainResult train_as_rank(const RunChoice& choice, ProcessGroup& group, RunContr
 
 TrainResult train(const std::optional<TrainConfig>& given, const TrainOptions& options,
                   RunControl& control) {
-    TrainResult stopped{.stopped = true};
+    TrainResult stopped;
+    stopped.stopped = true;
     try {
         const auto group = open_process_group();
         return with_ranks(*group, [&] {

@@ -94,9 +94,6 @@ ComputePlace choose_place(const TrainConfig& config) {
     if (device.cuda)
         place.device = at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(device.index));
     configure_compute(device, threads_of_rank(environment, config.threads));
-}
-
-    configure_compute(device, config.threads);
     keep_freed_memory();
     return place;
 }

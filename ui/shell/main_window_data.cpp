@@ -31,7 +31,10 @@ ImportDialog* MainWindow::importData(const QStringList& paths, const QString& re
     auto* dialog = new ImportDialog(paths, documents_->modelPath(), model_->options().score.prompt,
                                     &pool_, this);
     dialog->setReason(reason);
-    connect(dialog, &ImportDialog::importRequested, documents_, &DocumentController::openData);
+    connect(dialog, &ImportDialog::importRequested, documents_,
+            [this](const QStringList& chosen, const ReadOptions& options) {
+                documents_->openData(chosen, options);
+            });
     dialog->open();
     return dialog;
 }

@@ -19,51 +19,51 @@ namespace {
 
 constexpr int queueInterval = 1000; // ms between looks at the queue's lock
 
-const std::array<std::pair<SweepAxis, const char*>, 5> axisNames{
-    {{SweepAxis::Tau, QT_TRANSLATE_NOOP("SweepPanel", "tau")},
-     {SweepAxis::Lambda, QT_TRANSLATE_NOOP("SweepPanel", "lambda")},
-     {SweepAxis::Window, QT_TRANSLATE_NOOP("SweepPanel", "window l (tokens)")},
-     {SweepAxis::LearningRate, QT_TRANSLATE_NOOP("SweepPanel", "learning rate")},
-     {SweepAxis::Objective, QT_TRANSLATE_NOOP("SweepPanel", "objective (number)")}}};
+const std::array<std::pair<RunAxis, const char*>, 5> axisNames{
+    {{RunAxis::Tau, QT_TRANSLATE_NOOP("SweepPanel", "tau")},
+     {RunAxis::Lambda, QT_TRANSLATE_NOOP("SweepPanel", "lambda")},
+     {RunAxis::Window, QT_TRANSLATE_NOOP("SweepPanel", "window l (tokens)")},
+     {RunAxis::LearningRate, QT_TRANSLATE_NOOP("SweepPanel", "learning rate")},
+     {RunAxis::Objective, QT_TRANSLATE_NOOP("SweepPanel", "objective (number)")}}};
 
-const std::array<std::pair<SweepFigure, const char*>, 4> figureNames{
-    {{SweepFigure::BestValidation, QT_TRANSLATE_NOOP("SweepPanel", "best validation NLL (nats)")},
-     {SweepFigure::LastNll, QT_TRANSLATE_NOOP("SweepPanel", "last training NLL (nats)")},
-     {SweepFigure::LastLoss, QT_TRANSLATE_NOOP("SweepPanel", "last objective")},
-     {SweepFigure::SensitiveConfidence,
+const std::array<std::pair<RunFigure, const char*>, 4> figureNames{
+    {{RunFigure::BestValidation, QT_TRANSLATE_NOOP("SweepPanel", "best validation NLL (nats)")},
+     {RunFigure::LastNll, QT_TRANSLATE_NOOP("SweepPanel", "last training NLL (nats)")},
+     {RunFigure::LastLoss, QT_TRANSLATE_NOOP("SweepPanel", "last objective")},
+     {RunFigure::SensitiveConfidence,
       QT_TRANSLATE_NOOP("SweepPanel", "last confidence of sensitive tokens")}}};
 
-double axisValue(const TrainConfig& config, SweepAxis axis) {
+double axisValue(const TrainConfig& config, RunAxis axis) {
     switch (axis) {
-    case SweepAxis::Tau:
+    case RunAxis::Tau:
         return config.objective.mask.tau;
-    case SweepAxis::Lambda:
+    case RunAxis::Lambda:
         return config.objective.mask.lambda;
-    case SweepAxis::Window:
+    case RunAxis::Window:
         return config.objective.mask.window;
-    case SweepAxis::LearningRate:
+    case RunAxis::LearningRate:
         return config.learning_rate;
-    case SweepAxis::Objective:
+    case RunAxis::Objective:
         return static_cast<double>(config.objective.name);
     }
     return 0;
 }
 
-double figureOf(const RunSummary& run, SweepFigure figure) {
+double figureOf(const RunSummary& run, RunFigure figure) {
     switch (figure) {
-    case SweepFigure::BestValidation:
+    case RunFigure::BestValidation:
         return run.best_evaluation.step > 0 ? run.best_evaluation.loss : no_figure;
-    case SweepFigure::LastLoss:
+    case RunFigure::LastLoss:
         return run.last_step.step > 0 ? run.last_step.loss : no_figure;
-    case SweepFigure::LastNll:
+    case RunFigure::LastNll:
         return run.last_step.step > 0 ? run.last_step.nll : no_figure;
-    case SweepFigure::SensitiveConfidence:
+    case RunFigure::SensitiveConfidence:
         return run.last_step.step > 0 ? run.last_step.sensitive_confidence : no_figure;
     }
     return no_figure;
 }
 
-std::vector<double> valuesOf(const std::vector<const RunFollower*>& runs, SweepAxis axis) {
+std::vector<double> valuesOf(const std::vector<const RunFollower*>& runs, RunAxis axis) {
     std::set<double> values;
     for (const RunFollower* run : runs)
         if (run->config())
@@ -71,7 +71,7 @@ std::vector<double> valuesOf(const std::vector<const RunFollower*>& runs, SweepA
     return {values.begin(), values.end()};
 }
 
-QString axisName(SweepAxis axis) {
+QString axisName(RunAxis axis) {
     for (const auto& [each, name] : axisNames)
         if (each == axis)
             return SweepPanel::tr(name);
@@ -80,19 +80,19 @@ QString axisName(SweepAxis axis) {
 
 } // namespace
 
-std::vector<SweepAxis> varyingAxes(const std::vector<const RunFollower*>& runs) {
-    std::vector<SweepAxis> axes;
+std::vector<RunAxis> varyingAxes(const std::vector<const RunFollower*>& runs) {
+    std::vector<RunAxis> axes;
     for (const auto& [axis, name] : axisNames)
         if (valuesOf(runs, axis).size() > 1)
             axes.push_back(axis);
-    std::stable_sort(axes.begin(), axes.end(), [&](SweepAxis a, SweepAxis b) {
+    std::stable_sort(axes.begin(), axes.end(), [&](RunAxis a, RunAxis b) {
         return valuesOf(runs, a).size() > valuesOf(runs, b).size();
     });
     return axes;
 }
 
-HeatMap sweepHeatMap(const std::vector<const RunFollower*>& runs, SweepAxis x, SweepAxis y,
-                     SweepFigure figure) {
+HeatMap sweepHeatMap(const std::vector<const RunFollower*>& runs, RunAxis x, RunAxis y,
+                     RunFigure figure) {
     HeatMap map;
     map.x = valuesOf(runs, x);
     map.y = valuesOf(runs, y);
@@ -102,7 +102,7 @@ HeatMap sweepHeatMap(const std::vector<const RunFollower*>& runs, SweepAxis x, S
         if (each == figure)
             map.valueTitle = SweepPanel::tr(name);
     map.values.assign(map.x.size() * map.y.size(), std::numeric_limits<double>::quiet_NaN());
-    const bool moreIsBetter = figure == SweepFigure::SensitiveConfidence;
+    const bool moreIsBetter = figure == RunFigure::SensitiveConfidence;
     for (const RunFollower* run : runs) {
         if (!run->config())
             continue;
@@ -191,7 +191,7 @@ void SweepPanel::build() {
     connect(chart_, &HeatMapChart::cellClicked, this, [this](int column, int row) {
         for (const RunFollower* run : runs()) {
             const auto matches = [&](const QComboBox* box, double value) {
-                return axisValue(*run->config(), static_cast<SweepAxis>(box->currentData().toInt()))
+                return axisValue(*run->config(), static_cast<RunAxis>(box->currentData().toInt()))
                     == value;
             };
             if (run->config() && matches(x_, map_.x[static_cast<std::size_t>(column)])
@@ -231,11 +231,11 @@ std::vector<const RunFollower*> SweepPanel::runs() const {
 
 void SweepPanel::showSweep() {
     const std::vector<const RunFollower*> members = runs();
-    const std::vector<SweepAxis> axes = varyingAxes(members);
+    const std::vector<RunAxis> axes = varyingAxes(members);
     if (x_->count() != static_cast<int>(axes.size()) || x_->count() == 0) {
         for (QComboBox* box : {x_, y_}) {
             box->clear();
-            for (const SweepAxis axis : axes)
+            for (const RunAxis axis : axes)
                 box->addItem(axisName(axis), static_cast<int>(axis));
         }
         y_->setCurrentIndex(std::min(1, y_->count() - 1));
@@ -248,9 +248,9 @@ void SweepPanel::showSweep() {
         chart_->clear();
         return;
     }
-    map_ = sweepHeatMap(members, static_cast<SweepAxis>(x_->currentData().toInt()),
-                        static_cast<SweepAxis>(y_->currentData().toInt()),
-                        static_cast<SweepFigure>(figure_->currentData().toInt()));
+    map_ = sweepHeatMap(members, static_cast<RunAxis>(x_->currentData().toInt()),
+                        static_cast<RunAxis>(y_->currentData().toInt()),
+                        static_cast<RunFigure>(figure_->currentData().toInt()));
     chart_->setHeatMap(map_);
 }
 

@@ -18,15 +18,15 @@
 namespace cuset {
 
 // What a sweep varies, as figures of a run.
-enum class SweepAxis { Tau, Lambda, Window, LearningRate, Objective };
-enum class SweepFigure { BestValidation, LastLoss, LastNll, SensitiveConfidence };
+enum class RunAxis { Tau, Lambda, Window, LearningRate, Objective };
+enum class RunFigure { BestValidation, LastLoss, LastNll, SensitiveConfidence };
 
 // The heat map of a sweep's runs. Runs that have no such figure yet are empty cells; of several
 // runs in a cell (other axes) the one with the best figure is shown.
-HeatMap sweepHeatMap(const std::vector<const RunFollower*>& runs, SweepAxis x, SweepAxis y,
-                     SweepFigure figure);
+HeatMap sweepHeatMap(const std::vector<const RunFollower*>& runs, RunAxis x, RunAxis y,
+                     RunFigure figure);
 // The axes that vary among the runs, those of the most values first.
-std::vector<SweepAxis> varyingAxes(const std::vector<const RunFollower*>& runs);
+std::vector<RunAxis> varyingAxes(const std::vector<const RunFollower*>& runs);
 
 class SweepPanel : public QWidget {
     Q_OBJECT

@@ -128,7 +128,7 @@ TEST(ScoreSet, ASelectionIsASetOfItsOwn) {
     EXPECT_EQ(chosen->prompt(1), "prompt of empty");
     EXPECT_EQ(chosen->response(0), "xx");
     EXPECT_EQ(chosen->token_text(20), "t20");
-    EXPECT_NO_THROW(chosen->check_tokens());
+    EXPECT_NO_THROW(chosen->check_tokens(0, chosen->sample_count()));
     EXPECT_EQ(chosen->select({})->token_count(), 0);
 }
 

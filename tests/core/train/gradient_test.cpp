@@ -150,7 +150,7 @@ protected:
         config.adapter = (test::data_folder() / "training" / GetParam() / "start").string();
         config.lora.dropout = 0.3;
         config.gradient_checkpointing = checkpoints;
-        const auto loaded = load_files(config.model);
+        const auto loaded = load_files(config);
         RunControl control;
         sample_ = load_train_data(config, *loaded->encoder, false, control).training.front();
         return make_training_model(config, loaded->files, choose_place(config), control);

@@ -60,7 +60,7 @@ int run(int argc, char** argv) {
     const at::NoGradGuard no_graph;
     cuset::RunControl control;
     const cuset::ComputePlace place = cuset::choose_place(config);
-    const auto loaded = cuset::load_files(config.model);
+    const auto loaded = cuset::load_files(config);
     cuset::TrainingModel model = cuset::make_training_model(config, loaded->files, place, control);
     const auto group = cuset::single_rank();
     cuset::StepEngine engine(model, config, *group, nullptr);
