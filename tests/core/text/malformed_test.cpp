@@ -116,8 +116,8 @@ TEST(Malformed, EachFaultHasItsCode) {
 }
 
 TEST(Malformed, TextThatIsNotTheFormat) {
-    expect_refused("", ErrorCode::bad_format, "not JSON");
-    expect_refused("{", ErrorCode::bad_format, "not JSON");
+    expect_refused("", ErrorCode::bad_format, "JSON ends before it is complete");
+    expect_refused("{", ErrorCode::bad_format, "JSON ends before it is complete");
     expect_refused("version https://git-lfs.github.com/spec/v1\n", ErrorCode::bad_format,
                    "not JSON");
     expect_refused("[]", ErrorCode::bad_format, "object");
