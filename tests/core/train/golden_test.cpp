@@ -127,7 +127,7 @@ TEST_P(Golden, EveryStepAndTheFinalWeights) {
         if (const auto* step = std::get_if<StepEvent>(&event.body))
             steps.push_back(*step);
     ASSERT_EQ(steps.size(), golden["steps"].size());
-    double worst_loss = 0, worst_norm = 0;
+    double worst_loss = 0, worst_norm = 0, spread = 0;
     for (std::size_t i = 0; i < steps.size(); ++i) {
         const json& expected = golden["steps"][i];
         SCOPED_TRACE("step " + std::to_string(i + 1));
@@ -138,9 +138,10 @@ TEST_P(Golden, EveryStepAndTheFinalWeights) {
         const double exact_loss = exact["loss"][i], exact_norm = exact["grad_norm"][i];
         EXPECT_NEAR(steps[i].loss, loss, 2e-5 * std::abs(loss) + 5e-8);
         // Where every weight is trained the steps before have moved weights by their rounding: what
-        // such noise does to float64's own norms is measured there.
-        const double spread =
-            exact.contains("norm_spread") ? 3 * exact["norm_spread"][i].get<double>() : 0;
+        // such noise does to float64's own norms is measured there, step by step from a few draws;
+        // weights that one step moved stay moved, so that the largest so far counts.
+        if (exact.contains("norm_spread"))
+            spread = std::max(spread, 3 * exact["norm_spread"][i].get<double>());
         const double norm_limit = std::max(1e-4, spread);
         EXPECT_NEAR(steps[i].grad_norm, norm, norm_limit * norm + 5e-7);
         EXPECT_NEAR(steps[i].loss, exact_loss, 2e-5 * std::abs(exact_loss));
