@@ -198,7 +198,7 @@ TEST_F(Gutter, AClickGoesToTheLeastSureTokenOfTheLine) {
     const auto& figures = *window.analysis()->figures();
     const int token = window.selection()->token();
     EXPECT_EQ(figures.confidence()[static_cast<std::size_t>(token)], gutter->lines()[1].minimum);
-    EXPECT_EQ(code->lineOfByte(figures.spans()[static_cast<std::size_t>(token)].begin), 1);
+    EXPECT_EQ(code->lineOfByte(figures.spans()[static_cast<std::size_t>(token)].end - 1), 1);
 }
 
 } // namespace
