@@ -45,7 +45,8 @@ SummaryPanel::SummaryPanel(AnalysisState* analysis, QWidget* parent)
     grid_->setContentsMargins(gap, gap, gap, gap);
     grid_->setHorizontalSpacing(gap);
     grid_->setVerticalSpacing(gap / 3);
-    grid_->setColumnStretch(0, 1);
+    grid_->setColumnStretch(0, 2);
+    grid_->setColumnStretch(1, 3); // long figures go on in a second line
     corpus_ = addFigure(tr("Samples, tokens"), tr("Scored samples and their response tokens"));
     addHeading(tr("Masks"));
     kept_ = addFigure(tr("Tokens kept"),
@@ -121,6 +122,8 @@ QLabel* SummaryPanel::addFigure(const QString& title, const QString& explanation
     auto* value = new QLabel(this);
     value->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     value->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    value->setWordWrap(true);
+    name->setWordWrap(true);
     value->setAccessibleName(title);
     name->setBuddy(value);
     for (QLabel* label : {name, value})
