@@ -230,6 +230,9 @@ Sweep read_sweep(const fs::path& folder) {
     Sweep sweep{folder, {}, {}};
     try {
         const json object = json::parse(read_file(file, file_limit));
+        if (!object.is_object() || !object.contains("grid") || !object.contains("runs"))
+            throw Error(ErrorCode::bad_format, "is no sweep: needs \"grid\" and \"runs\"",
+                        file.string());
         sweep.grid = grid_from(object.at("grid"));
         for (const auto& name : object.at("runs")) {
             const fs::path run = name.get<std::string>();

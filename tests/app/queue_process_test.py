@@ -121,12 +121,14 @@ class Background(unittest.TestCase):
         self.assertEqual(self.state("sweep/tau0.1")["state"], "stopped")
 
     def test_what_cannot_be_queued_is_said(self):
-        config = self.config("sweep")
+        config = self.config("plain")
         for axis in ("tau=", "tau=high", "rank=4", "objective=best"):
             self.cuset("queue", config, "--grid", axis, code=2)
         self.cuset("queue", config, "--grid", "tau=2", code=3)
         self.cuset("queue", self.path, code=2)
-        self.assertFalse((self.path / "sweep").exists())
+        (self.path / "sweep.json").write_text("{}")
+        self.assertIn('needs "grid"', self.cuset("queue", self.path, code=3).stderr)
+        self.assertFalse((self.path / "plain").exists())
 
 
 if __name__ == "__main__":

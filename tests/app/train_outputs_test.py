@@ -146,7 +146,9 @@ class Outputs(TrainingCase):
             losses = {}
             for dtype in ("float32", "bfloat16"):
                 name = f"{method}-{dtype}"
-                self.cuset("train", self.config(name, method=method, dtype=dtype, learning_rate=rate))
+                # Plain: a confidence that rounding takes over tau would turn its token on or off.
+                self.cuset("train", self.config(name, method=method, dtype=dtype, learning_rate=rate,
+                                                objective={"name": "sft"}))
                 self.assertEqual(self.events(name, "started")[0]["dtype"], dtype)
                 losses[dtype] = [s["loss"] for s in self.steps(name)]
             for a, b in zip(losses["float32"], losses["bfloat16"], strict=True):
