@@ -142,7 +142,9 @@ class Outputs(TrainingCase):
         self.assertNotEqual(held[0], held[2])
 
     def test_bfloat16_is_near_float32(self):
-        for method, rate in (("lora", 5e-4), ("full", 1e-4)):
+        # Full: a bfloat16 weight of 0.02 moves in steps of about 1e-4, as large as one update of AdamW, so that the model sees
+        # its float32 weights rounded that coarsely. The branches of LoRA stay float32.
+        for method, rate, limit in (("lora", 5e-4, 0.01), ("full", 1e-4, 0.06)):
             losses = {}
             for dtype in ("float32", "bfloat16"):
                 name = f"{method}-{dtype}"
@@ -152,7 +154,7 @@ class Outputs(TrainingCase):
                 self.assertEqual(self.events(name, "started")[0]["dtype"], dtype)
                 losses[dtype] = [s["loss"] for s in self.steps(name)]
             for a, b in zip(losses["float32"], losses["bfloat16"], strict=True):
-                self.assertAlmostEqual(a, b, delta=0.03 * abs(a))
+                self.assertAlmostEqual(a, b, delta=limit * abs(a))
             self.assertNotEqual(losses["float32"], losses["bfloat16"])
             epochs = [sum(losses["bfloat16"][i:i + 4]) for i in (0, 8)]  # the same samples in each
             self.assertLess(epochs[1], epochs[0])
