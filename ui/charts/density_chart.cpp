@@ -63,6 +63,8 @@ DensityChart::DensityChart(QWidget* parent)
     neutralCurve_ = makeCurve();
     sensitiveCurve_ = makeCurve();
     pickedCurve_ = makeCurve();
+    afterNeutralLine_ = addLine();
+    afterSensitiveLine_ = addLine();
     setXRange(0, 1, 1);
 }
 
@@ -99,6 +101,15 @@ void DensityChart::setPicked(const Density& density, const QString& name, const 
     picked_ = density;
     pickedName_ = name;
     pickedColor_ = color;
+    rebuild();
+}
+
+void DensityChart::setAfter(const Density& sensitive, const Density& neutral,
+                            const Moments& sensitiveMoments, const Moments& neutralMoments) {
+    afterSensitive_ = sensitive;
+    afterNeutral_ = neutral;
+    afterSensitiveMoments_ = sensitiveMoments;
+    afterNeutralMoments_ = neutralMoments;
     rebuild();
 }
 
@@ -155,7 +166,8 @@ void DensityChart::updateTexts() {
 
 void DensityChart::fillSeries() {
     const double top =
-        std::max({largest(shownSensitive()), largest(shownNeutral()), largest(picked_), 1e-9});
+        std::max({largest(shownSensitive()), largest(shownNeutral()), largest(picked_),
+                  largest(afterSensitive_), largest(afterNeutral_), 1e-9});
     PlotAxis y{log_ ? tr("density (log)") : tr("density")};
     y.log = log_;
     setAxes({tr("confidence p(token)")}, y);
@@ -167,10 +179,23 @@ void DensityChart::fillSeries() {
          theme().text}};
     if (!picked_.x.empty())
         header.push_back({pickedName_, pickedColor_, Qt::DotLine});
+    if (hasAfter())
+        header.push_back({tr("after"), theme().text, Qt::DotLine});
     setHeader(std::move(header));
     fillCurve(sensitiveCurve_, shownSensitive(), floor, theme().sensitive, Qt::SolidLine);
     fillCurve(neutralCurve_, shownNeutral(), floor, theme().neutral, Qt::DashLine);
     fillCurve(pickedCurve_, picked_, floor, pickedColor_, Qt::DotLine);
+    fillOutline(afterSensitiveLine_, afterSensitive_, floor, theme().sensitive);
+    fillOutline(afterNeutralLine_, afterNeutral_, floor, theme().neutral);
+}
+
+void DensityChart::fillOutline(QLineSeries* line, const Density& density, double floor,
+                               const QColor& color) const {
+    QList<QPointF> points;
+    for (std::size_t i = 0; i < std::min(density.x.size(), density.y.size()); ++i)
+        points.append({density.x[i], axisValue(density.y[i], floor)});
+    line->replace(points);
+    line->setPen(QPen(color, penWidth() * 1.8, Qt::DotLine));
 }
 
 void DensityChart::fillCurve(const Curve& curve, const Density& density, double floor,
@@ -203,22 +228,30 @@ void DensityChart::paintMean(QPainter& painter, const Moments& moments, const QC
 }
 
 void DensityChart::paintMeanLabels(QPainter& painter) const {
-    const auto text = [this](const QString& group, const Moments& moments) {
-        return tr("%1 mean %2").arg(group, QString::number(moments.mean, 'f', 3));
+    const auto text = [this](const QString& group, const Moments& moments, const Moments& after) {
+        const QString before = tr("%1 mean %2").arg(group, QString::number(moments.mean, 'f', 3));
+        if (after.count == 0)
+            return before;
+        // An arrow only between means of the same tokens.
+        const QString mean = QString::number(after.mean, 'f', 3);
+        return after.count == moments.count
+            ? tr("%1 \u2192 %2").arg(before, mean)
+            : tr("%1; after %2, of %3 tokens").arg(before, mean, count(after.count));
     };
     const bool sensitiveLeft = sensitiveMoments_.mean <= neutralMoments_.mean;
     const double row = em() * 1.15;
     const double top = plotRect().top() + em() * 0.65;
     // The two labels look away from each other; the second has a row of its own, so they never
     // meet.
-    const std::array groups{
-        std::tuple(&sensitiveMoments_, tr("sensitive"), theme().sensitive, sensitiveLeft, 0.0),
-        std::tuple(&neutralMoments_, tr("neutral"), theme().neutral, !sensitiveLeft, row)};
-    for (const auto& [moments, group, color, left, offset] : groups) {
+    const std::array groups{std::tuple(&sensitiveMoments_, &afterSensitiveMoments_, tr("sensitive"),
+                                       theme().sensitive, sensitiveLeft, 0.0),
+                            std::tuple(&neutralMoments_, &afterNeutralMoments_, tr("neutral"),
+                                       theme().neutral, !sensitiveLeft, row)};
+    for (const auto& [moments, after, group, color, left, offset] : groups) {
         if (moments->count == 0 || !std::isfinite(moments->mean))
             continue;
         const QPointF anchor(toPosition(moments->mean, 0).x(), top + offset);
-        const QString label = text(group, *moments);
+        const QString label = text(group, *moments, *after);
         paintLabel(painter, placeLabel(label, anchor, left ? Qt::AlignLeft : Qt::AlignRight), label,
                    color);
     }
@@ -244,6 +277,8 @@ void DensityChart::paintTau(QPainter& painter) const {
 void DensityChart::paintFront(QPainter& painter) const {
     paintMean(painter, neutralMoments_, theme().neutral, Qt::DashLine);
     paintMean(painter, sensitiveMoments_, theme().sensitive, Qt::SolidLine);
+    paintMean(painter, afterNeutralMoments_, theme().neutral, Qt::DotLine);
+    paintMean(painter, afterSensitiveMoments_, theme().sensitive, Qt::DotLine);
     paintMeanLabels(painter);
     paintTau(painter);
 }
@@ -380,6 +415,9 @@ ChartTable DensityChart::table() const {
                      {}};
     if (!picked_.x.empty())
         table.header += QStringLiteral("density_picked");
+    if (hasAfter())
+        table.header +=
+            {QStringLiteral("density_sensitive_after"), QStringLiteral("density_neutral_after")};
     const Density& places = sensitive.x.empty() ? neutral : sensitive;
     const auto cell = [](const Density& density, std::size_t i) {
         return i < density.y.size() ? csvNumber(density.y[i]) : QString();
@@ -388,6 +426,9 @@ ChartTable DensityChart::table() const {
         QStringList row{csvNumber(places.x[i]), cell(sensitive, i), cell(neutral, i)};
         if (!picked_.x.empty())
             row += csvNumber(valueAt(picked_, places.x[i]));
+        if (hasAfter())
+            row += {csvNumber(valueAt(afterSensitive_, places.x[i])),
+                    csvNumber(valueAt(afterNeutral_, places.x[i]))};
         table.rows.push_back(std::move(row));
     }
     return table;

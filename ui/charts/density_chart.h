@@ -28,6 +28,11 @@ public:
     void clear();
     // A third curve: tokens that are picked out; an empty density for none.
     void setPicked(const Density& density, const QString& name, const QColor& color);
+    // The same tokens in other scores: dotted outlines of both groups, and their means. Empty
+    // densities for none.
+    void setAfter(const Density& sensitive, const Density& neutral, const Moments& sensitiveMoments,
+                  const Moments& neutralMoments);
+    bool hasAfter() const { return !afterSensitive_.x.empty() || !afterNeutral_.x.empty(); }
     // tau in [0, 1]; other values are clamped, NaN is ignored.
     void setTau(double tau);
     double tau() const { return tau_; }
@@ -64,6 +69,8 @@ private:
         QLineSeries* outline = nullptr; // of the top alone, without the sides of the area
     };
     Curve makeCurve();
+    void fillOutline(QLineSeries* line, const Density& density, double floor,
+                     const QColor& color) const;
     void fillCurve(const Curve& curve, const Density& density, double floor, const QColor& color,
                    Qt::PenStyle style) const;
     const Density& shownSensitive() const;
@@ -82,9 +89,13 @@ private:
     Moments sensitiveMoments_, neutralMoments_;
     KsTest ks_;
     Density picked_;
+    Density afterSensitive_, afterNeutral_;
+    Moments afterSensitiveMoments_, afterNeutralMoments_;
     QString pickedName_;
     QColor pickedColor_;
     Curve sensitiveCurve_, neutralCurve_, pickedCurve_;
+    QLineSeries* afterSensitiveLine_;
+    QLineSeries* afterNeutralLine_;
     double tau_ = 0.1, tauBefore_ = 0.1;
     bool dragging_ = false, keying_ = false;
     bool log_ = false, histogramShown_ = false;

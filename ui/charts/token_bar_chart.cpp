@@ -258,6 +258,14 @@ void TokenBarChart::paintBar(QPainter& painter, int bar) const {
         painter.setPen(QPen(theme().marker, penWidth() * 2));
         painter.drawRect(body);
     }
+    if (std::isfinite(token.compared)) {
+        // A stem from the bar's end to the other value, and a cap there: seen without colour.
+        const double y = yOf(token.compared);
+        const double middle = column.center().x();
+        painter.setPen(QPen(theme().text, penWidth() * 1.3));
+        painter.drawLine(QPointF(middle, body.top()), QPointF(middle, y));
+        painter.drawLine(QPointF(column.left() + gap, y), QPointF(column.right() - gap, y));
+    }
 }
 
 void TokenBarChart::paintLabel(QPainter& painter, int bar) const {
@@ -293,6 +301,9 @@ void TokenBarChart::paintMeanAndHeader(QPainter& painter) const {
         items.push_back(
             {tr("mean %1").arg(QString::number(mean_, 'f', 3)), theme().text, Qt::DashLine});
     }
+    if (std::any_of(bars_.begin(), bars_.end(),
+                    [](const TokenBar& b) { return std::isfinite(b.compared); }))
+        items.push_back({tr("after"), theme().text, Qt::SolidLine});
     paintHeader(painter, QRectF(QPointF(), QSizeF(chartSize())), labelFont(), penWidth(),
                 tr("confidence"), theme().text, items);
 }
@@ -414,10 +425,13 @@ QString TokenBarChart::tooltipAt(const QPointF& position) const {
     const int bar = barAt(position);
     if (bar >= 0) {
         const TokenBar& token = bars_[static_cast<std::size_t>(bar)];
-        text = tr("token %1: %2\nconfidence %3\n%4\n")
-                   .arg(token.token)
-                   .arg(visibleTokenText(token.label.left(200)), numberText(token.confidence),
-                        labelNames(token.labels));
+        QString confidence = numberText(token.confidence);
+        if (std::isfinite(token.compared))
+            confidence += tr(", after %1").arg(numberText(token.compared));
+        text =
+            tr("token %1: %2\nconfidence %3\n%4\n")
+                .arg(token.token)
+                .arg(visibleTokenText(token.label.left(200)), confidence, labelNames(token.labels));
     }
     return text
         + tr("Eq. 1: c = p(token | what came before)\n%1 tokens, mean %2; Ctrl+wheel changes the "
@@ -435,10 +449,17 @@ ChartTable TokenBarChart::table() const {
     ChartTable table{{QStringLiteral("token"), QStringLiteral("text"), QStringLiteral("confidence"),
                       QStringLiteral("sensitive"), QStringLiteral("labels")},
                      {}};
-    for (const TokenBar& bar : bars_)
+    const bool compared = std::any_of(bars_.begin(), bars_.end(),
+                                      [](const TokenBar& b) { return std::isfinite(b.compared); });
+    if (compared)
+        table.header += QStringLiteral("confidence_after");
+    for (const TokenBar& bar : bars_) {
         table.rows.push_back({QString::number(bar.token), bar.label, csvNumber(bar.confidence),
                               QString::number(is_cuda_sensitive(bar.labels) ? 1 : 0),
                               QString::number(bar.labels)});
+        if (compared)
+            table.rows.back() += csvNumber(bar.compared);
+    }
     return table;
 }
 

@@ -2,6 +2,7 @@
 // Painted by hand: QBarSeries lays out hundreds of labelled bars too slowly and cannot scroll.
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "ui/charts/chart_panel.h"
@@ -15,6 +16,7 @@ struct TokenBar {
     float confidence = 0; // [0, 1]; NaN is drawn as a gap
     quint16 labels = 0; // LabelBits
     int token = 0; // what the signals give back
+    float compared = std::numeric_limits<float>::quiet_NaN(); // in other scores: a mark on the bar
 };
 
 // Blanks, line ends, control and bidi characters as visible signs; "∅" for an empty text.

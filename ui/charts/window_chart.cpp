@@ -26,18 +26,23 @@ QString fixed(double value) {
 
 WindowChart::WindowChart(QWidget* parent)
     : PlotPanel(tr("Window confidence"), parent)
-    , line_(addLine()) {
+    , line_(addLine())
+    , afterLine_(addLine()) {
     setZoomable(true);
 }
 
 void WindowChart::setWindowMeans(std::vector<float> means, double neutralMean, int windowLength,
-                                 int minimumAt) {
+                                 int minimumAt, std::vector<float> after) {
+    if (after.size() != means.size())
+        after.clear();
     const bool sameNeutral =
         neutralMean == neutralMean_ || (std::isnan(neutralMean) && std::isnan(neutralMean_));
-    if (sameNeutral && windowLength == windowLength_ && minimumAt == minimumAt_ && means == means_)
+    if (sameNeutral && windowLength == windowLength_ && minimumAt == minimumAt_ && means == means_
+        && after == after_)
         return; // most moves of a threshold
     const bool sameTokens = means.size() == means_.size();
     means_ = std::move(means);
+    after_ = std::move(after);
     neutralMean_ = neutralMean;
     windowLength_ = windowLength;
     const int tokens = static_cast<int>(means_.size());
@@ -107,6 +112,10 @@ void WindowChart::fillSeries() {
     if (hasNeutral())
         header.push_back(
             {tr("neutral mean %1").arg(fixed(neutralMean_)), theme().neutral, Qt::DashLine});
+    if (!after_.empty()) {
+        header.push_back({tr("before"), theme().line, Qt::SolidLine});
+        header.push_back({tr("after"), theme().marker, Qt::DotLine});
+    }
     setHeader(std::move(header));
     setYRange(0, 1);
     const auto begin = static_cast<std::int64_t>(std::floor(visibleFrom()));
@@ -119,6 +128,12 @@ void WindowChart::fillSeries() {
     line_->setMarkerSize(em() * 0.5);
     line_->setColor(theme().line);
     line_->replace(QList<QPointF>(drawn_.begin(), drawn_.end()));
+    QList<QPointF> after;
+    for (const std::int64_t i : after_.empty() ? std::vector<std::int64_t>()
+                                               : decimateRange(after_, begin, end, columns()))
+        after.append({static_cast<double>(i), after_[static_cast<std::size_t>(i)]});
+    afterLine_->setPen(QPen(theme().marker, penWidth() * 1.3, Qt::DotLine));
+    afterLine_->replace(after);
 }
 
 void WindowChart::paintBehind(QPainter& painter) const {
@@ -279,6 +294,10 @@ QString WindowChart::tooltipAt(const QPointF& position) const {
     if (token >= 0) {
         const double mean = means_[static_cast<std::size_t>(token)];
         text = tr("token %1: mean confidence of its window %2\n").arg(token).arg(numberText(mean));
+        if (!after_.empty())
+            text +=
+                tr("after: %1\n")
+                    .arg(numberText(static_cast<double>(after_[static_cast<std::size_t>(token)])));
     }
     text += tr("%1 windows of %2 tokens, %3 below the neutral mean\n")
                 .arg(count(static_cast<std::int64_t>(means_.size())), count(windowLength_),
@@ -305,10 +324,15 @@ ChartTable WindowChart::table() const {
     ChartTable table{{QStringLiteral("token"), QStringLiteral("window_mean_confidence"),
                       QStringLiteral("below_neutral_mean")},
                      {}};
+    if (!after_.empty())
+        table.header += QStringLiteral("window_mean_confidence_after");
     table.rows.reserve(means_.size());
-    for (std::size_t i = 0; i < means_.size(); ++i)
+    for (std::size_t i = 0; i < means_.size(); ++i) {
         table.rows.push_back(
             {QString::number(i), csvNumber(means_[i]), QString::number(isLow(means_[i]) ? 1 : 0)});
+        if (!after_.empty())
+            table.rows.back() += csvNumber(after_[i]);
+    }
     return table;
 }
 

@@ -15,10 +15,11 @@ public:
     explicit WindowChart(QWidget* parent = nullptr);
 
     // `means` [T] in [0, 1], one per token; NaN values are not drawn. `neutralMean`: NaN if there
-    // is none. `minimumAt`: the token of the smallest mean, -1 if there is none. The zoom is kept
-    // while T stays the same.
+    // is none. `minimumAt`: the token of the smallest mean, -1 if there is none. `after` [T]: the
+    // same windows in other scores, a second curve; empty for none. The zoom is kept while T stays
+    // the same.
     void setWindowMeans(std::vector<float> means, double neutralMean, int windowLength,
-                        int minimumAt);
+                        int minimumAt, std::vector<float> after = {});
     void clear();
     // Tokens that are picked out: ticks along the top of the plot, in order.
     void setPickedTokens(std::vector<int> tokens, const QColor& color);
@@ -66,6 +67,8 @@ private:
     std::int64_t lowCount_ = 0;
     std::vector<QPointF> drawn_; // the decimated curve: token, mean
     QLineSeries* line_;
+    std::vector<float> after_;
+    QLineSeries* afterLine_;
 };
 
 } // namespace cuset

@@ -90,6 +90,7 @@ void CodeView::setResponse(std::string_view utf8) {
     lowestWindow_ = {};
     SendScintilla(S::SCI_SETREADONLY, 0UL);
     SendScintilla(S::SCI_CLEARALL);
+    SendScintilla(S::SCI_ANNOTATIONCLEARALL);
     SendScintilla(S::SCI_ADDTEXT, word(static_cast<int>(text_.size())), text_.data());
     SendScintilla(S::SCI_SETREADONLY, 1UL);
     SendScintilla(S::SCI_SETSCROLLWIDTH, 1UL);
@@ -99,6 +100,20 @@ void CodeView::setResponse(std::string_view utf8) {
     markGutter();
     quiet_ = false;
     emit viewportChanged();
+}
+
+void CodeView::appendResponse(std::string_view utf8) {
+    if (utf8.empty())
+        return;
+    quiet_ = true;
+    text_.append(utf8);
+    mapping_ = TextMapping(text_);
+    longLines_ = LongLines(text_);
+    SendScintilla(S::SCI_SETREADONLY, 0UL);
+    SendScintilla(S::SCI_APPENDTEXT, word(static_cast<int>(utf8.size())),
+                  std::string(utf8).c_str());
+    SendScintilla(S::SCI_SETREADONLY, 1UL);
+    quiet_ = false;
 }
 
 void CodeView::paintTokens(std::span<const ByteSpan> spans, const std::vector<QColor>& colors) {

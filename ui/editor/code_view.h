@@ -29,6 +29,13 @@ struct RegionMark {
     LabelBits labels = 0;
 };
 
+// What somebody says of a line, shown below it.
+struct LineMessage {
+    int line = 0; // from 0
+    QString text; // plain
+    bool error = true; // else a warning
+};
+
 // A stretch that is not CUDA source: what it is as a number below 6 and as a letter.
 struct IslandMark {
     ByteSpan span;
@@ -47,6 +54,10 @@ public:
     const TextMapping& mapping() const { return mapping_; }
     // Some lines are so long that only what is around the visible columns is marked.
     bool hasLongLines() const { return longLines_.any(); }
+    // Adds to the end of the response; what is painted and marked stays.
+    void appendResponse(std::string_view utf8);
+    // Messages below their lines, which are underlined; they go with the next response.
+    void setLineMessages(const std::vector<LineMessage>& messages);
 
     // [T] token spans and their colours; see ConfidencePainter.
     void paintTokens(std::span<const ByteSpan> spans, const std::vector<QColor>& colors);
@@ -103,6 +114,7 @@ private:
     void markGutter();
     void markLines(ByteSpan span, int marker);
     void setUpIslands();
+    void setUpMessages();
     void underline();
     void colorTokens();
     void drawPicked();

@@ -104,6 +104,7 @@ void CodeView::applyTheme() {
     setMarkerForegroundColor(series.accent, correctedMarker);
     SendScintilla(S::SCI_INDICSETFORE, word(correctedIndicator), series.accent);
     setUpIslands();
+    setUpMessages();
     SendScintilla(S::SCI_INDICSETFORE, word(hoverIndicator), colors.color(QPalette::Text));
     SendScintilla(S::SCI_INDICSETFORE, word(selectedIndicator), series.accent);
     SendScintilla(S::SCI_INDICSETALPHA, word(selectedIndicator), 40L);

@@ -53,8 +53,16 @@ QColor lifted(const QColor& color) {
 
 // As a scale paints it.
 QColor overPaper(ColorMap map, double position, const QColor& paper, double strength, bool onDark) {
-    const QColor color = mapColor(map, position);
-    return mixed(onDark ? lifted(color) : color, paper, strength);
+    const auto colorAt = [map, onDark](double at) {
+        const QColor color = mapColor(map, at);
+        return onDark ? lifted(color) : color;
+    };
+    if (map != ColorMap::Diverging)
+        return mixed(colorAt(position), paper, strength);
+    const double x = std::isnan(position) ? 0.5 : std::clamp(position, 0.0, 1.0);
+    // The map's own ends on dark paper, lighter ones on light paper.
+    const double end = onDark ? 0.0 : 1.0 / 6;
+    return mixed(colorAt(x < 0.5 ? end : 1 - end), paper, strength * std::abs(2 * x - 1));
 }
 
 } // namespace
@@ -66,6 +74,10 @@ QColor mapColor(ColorMap map, double position) {
     const auto index = std::min(static_cast<std::size_t>(scaled), stops.size() - 2);
     return mixed(QColor(stops[index + 1]), QColor(stops[index]),
                  scaled - static_cast<double>(index));
+}
+
+QColor mapOverPaper(ColorMap map, double position, const QColor& paper, double strength) {
+    return overPaper(map, position, paper, strength, isDarkPaper(paper));
 }
 
 bool isDark(const QPalette& palette) {
@@ -175,8 +187,7 @@ double readableStrength(ColorMap map, const QColor& paper, const std::vector<QCo
     for (double strength = wanted; strength > 0.02; strength -= 0.02) {
         bool readable = true;
         for (int step = 0; readable && step <= 32; ++step) {
-            const QColor background =
-                overPaper(map, step / 32.0, paper, strength, isDarkPaper(paper));
+            const QColor background = mapOverPaper(map, step / 32.0, paper, strength);
             readable = std::all_of(texts.begin(), texts.end(), [&](const QColor& text) {
                 return contrastRatio(text, background) >= 4.5;
             });

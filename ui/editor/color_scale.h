@@ -17,6 +17,8 @@ enum class ColorMap { Cividis, Viridis, Diverging };
 
 // `position` in [0, 1], clamped; not a number gives the map's start.
 QColor mapColor(ColorMap map, double position);
+// The same laid over paper, `strength` in [0, 1]; see ColorScale::setPaper.
+QColor mapOverPaper(ColorMap map, double position, const QColor& paper, double strength);
 
 // True if text is lighter than its background: the desktop's dark palette.
 bool isDark(const QPalette& palette);
@@ -53,8 +55,10 @@ public:
     ColorScale() = default;
     ColorScale(ColorMap map, double low, double high);
 
+    ColorMap map() const { return map_; }
     // How strongly colours lie over the paper: `strength` in [0, 1] of the map over `paper`. On
-    // dark paper the map's dark end is lifted, since it would be lost there.
+    // dark paper the map's dark end is lifted, since it would be lost there. The middle of a
+    // diverging map is the paper itself, so that no change is no colour.
     void setPaper(const QColor& paper, double strength);
     QColor color(double value) const; // clamped to the range
     QColor colorAt(double position) const; // position in [0, 1]

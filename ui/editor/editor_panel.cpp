@@ -16,6 +16,7 @@ namespace {
 
 constexpr double wantedStrength =
     0.62; // of the map over the paper; less if text would lose its contrast
+constexpr double changeStrength = 0.95; // its middle is the paper: only large changes are strong
 constexpr int promptLines = 4;
 constexpr int maxPromptUnits = 200000;
 
@@ -24,6 +25,15 @@ std::vector<Legend::Tick> ticksFor(ColorBy by, const ColorScale& scale) {
     if (by == ColorBy::Rank) {
         for (const double rank : {0.0, 9.0, 99.0, 999.0, 9999.0})
             ticks.push_back({std::log10(1.0 + rank), QString::number(rank)});
+        return ticks;
+    }
+    if (by == ColorBy::Change) {
+        for (const double change : {-1.0, -0.5, -0.1, 0.0, 0.1, 0.5, 1.0})
+            ticks.push_back({changePosition(change),
+                             (change > 0       ? QStringLiteral("+%1")
+                                  : change < 0 ? QStringLiteral("\u2212%1")
+                                               : QStringLiteral("%1"))
+                                 .arg(std::abs(change))});
         return ticks;
     }
     for (const double value : scale.ticks(5))
@@ -249,7 +259,10 @@ void EditorPanel::updateRuler(const std::vector<QColor>& colors) {
         sum.green += bytes * colors[t].green();
         sum.blue += bytes * colors[t].blue();
         sum.bytes += bytes;
-        sum.doubt = std::max(sum.doubt, 1.0 - static_cast<double>(figures.confidence()[t]));
+        const double doubt = colorBy_ == ColorBy::Change
+            ? std::abs(static_cast<double>(figures.change(static_cast<int>(t))))
+            : 1.0 - static_cast<double>(figures.confidence()[t]);
+        sum.doubt = std::max(sum.doubt, doubt);
         sum.kernel |= (figures.labels()[t] & kernel_bit) != 0;
     }
     std::vector<HeatRuler::Line> lines(sums.size());
@@ -310,6 +323,9 @@ void EditorPanel::showHeader() {
     const int row = selection_->sample();
     if (!analysis_->figures() && row >= 0)
         parts += tr("Not scored: open a model, then Score (F5).");
+    else if (colorBy_ == ColorBy::Change && analysis_->figures()
+             && !analysis_->figures()->isCompared())
+        parts += tr("Not compared: choose scores, an adapter or a run with Compare (Ctrl+K).");
     if (analysis_->structure() && row >= 0)
         parts += placementText(*analysis_->structure(), analysis_->figures().get());
     if (code_->hasLongLines() && row >= 0)
@@ -341,7 +357,8 @@ void EditorPanel::showLegend() {
     scale_ = colorScaleFor(colorBy_, map_, settings, largestWeight, objective);
     scale_.setPaper(
         colors.color(QPalette::Base),
-        readableStrength(map_, colors.color(QPalette::Base), code_->textColors(), wantedStrength));
+        readableStrength(scale_.map(), colors.color(QPalette::Base), code_->textColors(),
+                         colorBy_ == ColorBy::Change ? changeStrength : wantedStrength));
     ColorScale confidence(map_, 0, 1);
     confidence.setPaper(colors.color(QPalette::Base), 1);
     gutter_->setColors(confidence);
@@ -404,6 +421,12 @@ QString EditorPanel::describe(int byte) const {
                 .arg(static_cast<double>(figures.entropy(token)), 0, 'f', 2)
                 .arg(figures.rank(token))
                 .arg(static_cast<double>(figures.mask(token)), 0, 'g', 3);
+        if (figures.isCompared())
+            lines += tr("after %1, change %2")
+                         .arg(static_cast<double>(
+                                  figures.confidenceAfter()[static_cast<std::size_t>(token)]),
+                              0, 'f', 3)
+                         .arg(changeText(static_cast<double>(figures.change(token))));
     }
     if (const auto& structure = analysis_->structure()) {
         for (const Island& island : structure->islands)

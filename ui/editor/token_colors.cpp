@@ -56,11 +56,24 @@ ColorMode colorMode(ColorBy by) {
     case ColorBy::Entropy:
         return {"entropy", text("Entropy"), text("H, nats"),
                 text("H = - sum over the vocabulary of p ln p")};
+    case ColorBy::Change:
+        return {"change", text("Change"), text("change of c"),
+                text("Change of confidence: c after training minus c before. The colours follow "
+                     "the root of its size; unchanged tokens are not painted")};
     case ColorBy::Rank:
         break;
     }
     return {"rank", text("Rank"), text("rank"),
             text("How many tokens the model finds more probable; 0 is its first choice")};
+}
+
+QString changeText(double change, int decimals) {
+    const QString size = QString::number(std::abs(change), 'f', decimals);
+    return (change < 0 ? QStringLiteral("\u2212") : QStringLiteral("+")) + size;
+}
+
+double changePosition(double change) {
+    return std::copysign(std::sqrt(std::abs(change)), change);
 }
 
 double tokenValue(const TokenFigures& figures, int t, ColorBy by) {
@@ -80,6 +93,8 @@ double tokenValue(const TokenFigures& figures, int t, ColorBy by) {
         return figures.entropy(t);
     case ColorBy::Rank:
         return std::log10(1.0 + figures.rank(t));
+    case ColorBy::Change:
+        return changePosition(static_cast<double>(figures.change(t)));
     case ColorBy::Region:
         break;
     }
@@ -103,6 +118,8 @@ ColorScale colorScaleFor(ColorBy by, ColorMap map, const MaskSettings& settings,
         return {map, 0, maxEntropyShown};
     case ColorBy::Rank:
         return {map, 0, std::log10(1.0 + maxRankShown)};
+    case ColorBy::Change:
+        return {ColorMap::Diverging, -1, 1};
     default:
         return {map, 0, 1};
     }
@@ -136,6 +153,8 @@ int leadingKind(LabelBits labels) {
 std::vector<QColor> tokenColors(const TokenFigures& figures, ColorBy by, const ColorScale& scale,
                                 const QPalette& palette) {
     std::vector<QColor> colors(static_cast<std::size_t>(figures.count()));
+    if (by == ColorBy::Change && !figures.isCompared())
+        return colors;
     for (int t = 0; t < figures.count(); ++t) {
         const auto index = static_cast<std::size_t>(t);
         colors[index] = by == ColorBy::Region ? regionColor(figures.labels()[index], palette)

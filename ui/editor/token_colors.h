@@ -12,10 +12,10 @@
 
 namespace cuset {
 
-enum class ColorBy { Confidence, Mask, Weight, Push, Window, Region, Entropy, Rank };
-inline constexpr std::array<ColorBy, 8> allColorModes{
-    ColorBy::Confidence, ColorBy::Mask,   ColorBy::Weight,  ColorBy::Push,
-    ColorBy::Window,     ColorBy::Region, ColorBy::Entropy, ColorBy::Rank};
+enum class ColorBy { Confidence, Mask, Weight, Push, Window, Region, Entropy, Rank, Change };
+inline constexpr std::array<ColorBy, 9> allColorModes{
+    ColorBy::Confidence, ColorBy::Mask,    ColorBy::Weight, ColorBy::Push,  ColorBy::Window,
+    ColorBy::Region,     ColorBy::Entropy, ColorBy::Rank,   ColorBy::Change};
 
 struct ColorMode {
     QString key; // in settings and on the command line
@@ -25,7 +25,11 @@ struct ColorMode {
 };
 ColorMode colorMode(ColorBy by);
 
-// The number that `by` shows for token t; not defined for Region.
+// "+0.123", with a true minus sign.
+QString changeText(double change, int decimals = 3);
+// The root of a change's size with its sign, [-1, 1]: small changes are seen, large ones fit.
+double changePosition(double change);
+// The number that `by` shows for token t, on its scale; not defined for Region.
 double tokenValue(const TokenFigures& figures, int t, ColorBy by);
 // Its range for the legend. Entropy and rank are shown up to the values that still tell something;
 // what a sample's weight multiplies goes up to the largest weight of the corpus.

@@ -212,8 +212,16 @@ void TokenPanel::showToken() {
     };
     const double confidence =
         static_cast<double>(figures->confidence()[static_cast<std::size_t>(token)]);
-    values_[Probability]->setText(confidence < 1e-4 ? QString::number(confidence, 'e', 1)
-                                                    : number(confidence, 4));
+    const auto probability = [&](double p) {
+        return p < 1e-4 ? QString::number(p, 'e', 1) : number(p, 4);
+    };
+    values_[Probability]->setText(probability(confidence));
+    if (figures->isCompared())
+        values_[Probability]->setText(
+            tr("%1 \u2192 %2")
+                .arg(probability(confidence),
+                     probability(static_cast<double>(
+                         figures->confidenceAfter()[static_cast<std::size_t>(token)]))));
     values_[LogProbability]->setText(
         number(static_cast<double>(figures->logProbability(token)), 3));
     values_[Entropy]->setText(

@@ -153,7 +153,7 @@ void ChartBinder::showSample() {
         ? corpus->analyzer.summary().confidence.neutral.mean
         : std::numeric_limits<double>::quiet_NaN();
     window_->setWindowMeans(figures->masked().window_mean, neutralMean, figures->settings().window,
-                            lowestWindowAt(*figures));
+                            lowestWindowAt(*figures), figures->windowMeanAfter());
     showSelection();
     showPicked();
 }
@@ -196,6 +196,7 @@ void ChartBinder::showBars() {
     }
     const int token = selection_->token();
     if (barsSample_ == selection_->sample() && barsScores_ == workspace_->scores()
+        && barsCompared_ == figures->comparedScores()
         && (token < 0 || (token >= barsBegin_ && token < barsEnd_)))
         return;
     const int centre = token >= 0 ? token : std::max(0, lowestWindowAt(*figures));
@@ -204,6 +205,7 @@ void ChartBinder::showBars() {
     barsEnd_ = range.end;
     barsSample_ = selection_->sample();
     barsScores_ = workspace_->scores();
+    barsCompared_ = figures->comparedScores();
     std::vector<TokenBar> bars;
     double sum = 0;
     for (int t = barsBegin_; t < barsEnd_; ++t) {
@@ -218,6 +220,8 @@ void ChartBinder::showBars() {
                                    static_cast<std::size_t>(span.size()));
         bars.push_back({QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())),
                         figures->confidence()[index], figures->labels()[index], t});
+        if (figures->isCompared())
+            bars.back().compared = figures->confidenceAfter()[index];
         sum += static_cast<double>(figures->confidence()[index]);
     }
     const double mean = sum / std::max(1.0, static_cast<double>(bars.size()));

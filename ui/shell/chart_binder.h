@@ -63,6 +63,7 @@ private:
     BarListChart* shares_;
     bool sweepVisible_ = false;
     std::shared_ptr<const ScoreSet> barsScores_;
+    std::shared_ptr<const ScoreSet> barsCompared_;
     std::shared_ptr<const ScoreSet> sweptScores_;
     MaskSettings sweptSettings_;
     int barsBegin_ = 0;

@@ -11,6 +11,10 @@
 #include <QMimeData>
 #include <QScreen>
 
+#include "ui/compare/compare_state.h"
+#include "ui/generate/generate_panel.h"
+#include "ui/shell/compare_controller.h"
+#include "ui/shell/generate_controller.h"
 #include "ui/shell/theme.h"
 #include "ui/state/native_path.h"
 
@@ -54,7 +58,10 @@ MainWindow::MainWindow(const QString& settingsPath, QWidget* parent)
     whatIf_ = new WhatIfState(analysis_, &workspace_, &mask_, &pool_, this);
     exporter_ = new SampleExporter(&workspace_, &mask_, notes_, &pool_, this);
     documents_ = new DocumentController(&workspace_, labels_, notes_, &pool_, this);
-    scoring_ = new ScoringController(&workspace_, this);
+    lane_ = new ModelLane(this);
+    scoring_ = new ScoringController(&workspace_, lane_, this);
+    compare_ = new CompareState(&workspace_, analysis_, &pool_, this);
+    comparing_ = new CompareController(&workspace_, compare_, lane_, &pool_, this);
     charts_ = new ChartBinder(analysis_, &workspace_, &mask_, &selection_, kinds_, &pool_, this);
     frames_ = new FrameMeter(this);
     buildActions();
@@ -63,6 +70,7 @@ MainWindow::MainWindow(const QString& settingsPath, QWidget* parent)
     buildRegionActions();
     buildViewActions();
     buildTraining();
+    buildCompareActions();
     buildToolBar();
     buildSession();
     connectState();
@@ -76,7 +84,11 @@ MainWindow::MainWindow(const QString& settingsPath, QWidget* parent)
 MainWindow::~MainWindow() {
     // Signals of what is torn down must not reach half of a window.
     disconnect(&pool_, nullptr, nullptr, nullptr);
+    lane_->disconnect();
     scoring_->disconnect();
+    comparing_->disconnect();
+    generating_->disconnect();
+    compare_->disconnect();
     documents_->disconnect();
     labels_->disconnect();
     notes_->disconnect();
@@ -100,7 +112,7 @@ void MainWindow::connectState() {
             [this](const QString& text) { messages_->show(MessageKind::Error, text); });
     connect(analysis_, &AnalysisState::figuresChanged, this, &MainWindow::updateActions);
     connect(analysis_, &AnalysisState::progress, this, [this](double share) {
-        if (!scoring_->isRunning())
+        if (!lane_->isRunning())
             showProgress(share, tr("Analysing\u2026"));
     });
     connect(labels_, &LabelState::failed, this,
@@ -137,17 +149,21 @@ void MainWindow::connectState() {
     });
     connect(model_->proof(), &ProofBadge::verifyRequested, this, &MainWindow::verify);
     connect(scoring_, &ScoringController::message, messages_, &MessageBar::show);
-    connect(scoring_, &ScoringController::progress, this, &MainWindow::showProgress);
-    connect(scoring_, &ScoringController::started, this, &MainWindow::updateActions);
     connect(scoring_, &ScoringController::finished, this, &MainWindow::updateActions);
+    connect(lane_, &ModelLane::progress, this, &MainWindow::showProgress);
+    connect(lane_, &ModelLane::runningChanged, this, &MainWindow::updateActions);
 }
 
-void MainWindow::openPaths(const QStringList& paths) {
-    for (const QString& path : paths)
+void MainWindow::openPaths(const QStringList& given) {
+    QStringList paths, compared; // an adapter is put beside what is open
+    for (const QString& path : given) {
         if (path.endsWith(QLatin1String(".cuset-session"), Qt::CaseInsensitive)) {
             session_->open(path); // it names everything else
             return;
         }
+        const bool beside = CompareController::kindOf(path) == CompareController::Kind::Adapter;
+        (beside ? compared : paths) += path;
+    }
     if (scoring_->isRunning() && std::any_of(paths.begin(), paths.end(), [](const QString& path) {
             return DocumentController::kindOf(path) != FileKind::Model;
         })) {
@@ -156,6 +172,8 @@ void MainWindow::openPaths(const QStringList& paths) {
         return;
     }
     documents_->open(paths);
+    if (!compared.isEmpty())
+        compareWith(compared.last());
 }
 
 void MainWindow::openModel(const QString& nameOrPath) {
@@ -188,16 +206,16 @@ void MainWindow::afterSamplesReset() {
 }
 
 void MainWindow::updateActions() {
-    const bool scoring = scoring_->isRunning();
+    const bool running = lane_->isRunning();
     const bool canScore = workspace_.dataset() && !workspace_.dataset()->samples.empty()
-        && !documents_->modelPath().isEmpty() && !documents_->isBusy() && !scoring;
+        && !documents_->modelPath().isEmpty() && !documents_->isBusy() && !running;
     scoreAction_->setEnabled(canScore);
-    const bool canVerify = !documents_->modelPath().isEmpty() && !documents_->isBusy() && !scoring;
+    const bool canVerify = !documents_->modelPath().isEmpty() && !documents_->isBusy() && !running;
     verifyAction_->setEnabled(canVerify);
     model_->proof()->setCanVerify(canVerify);
     scoreAction_->setToolTip(canScore ? tr("Score all samples with the open model (F5)")
                                       : tr("Score: open samples and a model first (F5)"));
-    stopAction_->setEnabled(scoring);
+    stopAction_->setEnabled(running);
     const bool figures = analysis_->figures() != nullptr;
     nextLowAction_->setEnabled(figures);
     nextSensitiveAction_->setEnabled(figures);
@@ -206,10 +224,12 @@ void MainWindow::updateActions() {
     openSamplesAction_->setIconText(workspace_.title().isEmpty() ? tr("Open samples")
                                                                  : workspace_.title());
     const bool analysing = analysis_->isAnalysing();
-    progress_->setVisible(scoring || analysing || documents_->isBusy());
-    progressText_->setVisible(scoring || analysing);
-    if (!scoring && !analysing)
+    progress_->setVisible(running || analysing || documents_->isBusy());
+    progressText_->setVisible(running || analysing);
+    if (!running && !analysing)
         progress_->setRange(0, 0);
+    updateCompare();
+    updateGenerate();
 }
 
 void MainWindow::showProgress(double share, const QString& text) {
@@ -282,7 +302,7 @@ void MainWindow::saveSettings() {
 void MainWindow::closeEvent(QCloseEvent* event) {
     // Ask all work to stop at once; the destructors wait for it. What is scored by then is saved by
     // the job.
-    scoring_->stop();
+    lane_->stop();
     pool_.cancelAll();
     saveSettings();
     session_->close();
@@ -310,11 +330,12 @@ void MainWindow::changeEvent(QEvent* event) {
 
 QStringList MainWindow::viewNames() {
     QStringList names{
-        QStringLiteral("main"),   QStringLiteral("density"), QStringLiteral("windows"),
-        QStringLiteral("tokens"), QStringLiteral("sweep"),   QStringLiteral("model"),
-        QStringLiteral("seen"),   QStringLiteral("regions"), QStringLiteral("corrections"),
-        QStringLiteral("lowest"), QStringLiteral("whatif"),  QStringLiteral("objectives"),
-        QStringLiteral("shares"), QStringLiteral("notes"),   QStringLiteral("light"),
+        QStringLiteral("main"),    QStringLiteral("density"),  QStringLiteral("windows"),
+        QStringLiteral("tokens"),  QStringLiteral("sweep"),    QStringLiteral("model"),
+        QStringLiteral("seen"),    QStringLiteral("regions"),  QStringLiteral("corrections"),
+        QStringLiteral("lowest"),  QStringLiteral("whatif"),   QStringLiteral("objectives"),
+        QStringLiteral("shares"),  QStringLiteral("notes"),    QStringLiteral("compare"),
+        QStringLiteral("datamap"), QStringLiteral("generate"), QStringLiteral("light"),
         QStringLiteral("dark")};
     names += trainingViews();
     for (const ColorBy by : allColorModes)
@@ -352,21 +373,23 @@ bool MainWindow::showView(const QString& name) {
     (*dock)->show();
     (*dock)->raise();
     // A chart that is asked for gets the room of its neighbours.
-    const QStringList charts{QStringLiteral("density"), QStringLiteral("windows"),
-                             QStringLiteral("tokens"),  QStringLiteral("sweep"),
-                             QStringLiteral("whatif"),  QStringLiteral("objectives"),
-                             QStringLiteral("shares")};
+    const QStringList charts{
+        QStringLiteral("density"), QStringLiteral("windows"), QStringLiteral("tokens"),
+        QStringLiteral("sweep"),   QStringLiteral("whatif"),  QStringLiteral("objectives"),
+        QStringLiteral("shares"),  QStringLiteral("datamap"), QStringLiteral("generate")};
     if (charts.contains(name)) {
         for (QDockWidget* other : docks_)
             if (other != *dock && charts.contains(other->objectName()))
                 other->hide();
-        resizeDocks({*dock}, {height() * 45 / 100}, Qt::Vertical);
+        resizeDocks({*dock}, {height() * (name == QLatin1String("generate") ? 52 : 45) / 100},
+                    Qt::Vertical);
     }
     return true;
 }
 
 bool MainWindow::isSettled() const {
-    return !documents_->isBusy() && !scoring_->isRunning() && analysis_->isSettled()
+    return !documents_->isBusy() && !lane_->isRunning() && !comparing_->isBusy()
+        && pendingComparison_.isEmpty() && generatePanel_->isSettled() && analysis_->isSettled()
         && charts_->isSettled() && objectives_->isSettled() && kinds_->isSettled()
         && lowest_->isSettled() && samples_->isSettled() && training_->isSettled()
         && pool_.isIdle();
@@ -375,6 +398,10 @@ bool MainWindow::isSettled() const {
 ExitCode MainWindow::outcome() const {
     if (scoring_->hasFailed())
         return exit_code(scoring_->lastError());
+    if (comparing_->hasFailed())
+        return exit_code(comparing_->lastError());
+    if (generating_->hasFailed())
+        return exit_code(generating_->lastError());
     return documents_->hasFailed() ? exit_code(documents_->lastError()) : ExitCode::ok;
 }
 

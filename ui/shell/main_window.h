@@ -19,6 +19,7 @@
 #include "ui/shell/document_controller.h"
 #include "ui/shell/frame_meter.h"
 #include "ui/shell/message_bar.h"
+#include "ui/shell/model_lane.h"
 #include "ui/shell/model_panel.h"
 #include "ui/shell/sample_exporter.h"
 #include "ui/shell/scoring_controller.h"
@@ -32,6 +33,11 @@
 
 namespace cuset {
 
+class CompareController;
+class ComparePanel;
+class CompareState;
+class GenerateController;
+class GeneratePanel;
 class ImportDialog;
 
 class MainWindow : public QMainWindow {
@@ -47,6 +53,9 @@ public:
     ImportDialog* importData(const QStringList& paths, const QString& reason);
     void score();
     void verify();
+    // Puts a score file, an adapter or a run's checkpoints beside the open scores, once what is
+    // being opened is there.
+    void compareWith(const QString& path);
     // Names of docks, colour modes and kinds that `showView` knows.
     static QStringList viewNames();
     // Puts a panel, a colour mode or an appearance forward, or picks a kind out; false if there is
@@ -79,6 +88,10 @@ public:
     SessionState sessionNow() const;
     void restoreSession(const SessionState& session);
     TrainingController* training() { return training_; }
+    ModelLane* modelLane() { return lane_; }
+    CompareState* comparison() { return compare_; }
+    CompareController* comparing() { return comparing_; }
+    GeneratePanel* generatePanel() { return generatePanel_; }
 
 protected:
     void closeEvent(QCloseEvent* event) override;
@@ -125,6 +138,17 @@ private:
     void showTraining();
     static QStringList trainingViews();
     void showTrainingView(const QString& name);
+    // main_window_compare.cpp
+    void buildComparePanels(QDockWidget* summary, QDockWidget* density);
+    void buildCompareActions();
+    void connectCompare();
+    QString compareFolder() const;
+    void comparePending();
+    void updateCompare();
+    // main_window_generate.cpp
+    void buildGeneratePanel();
+    void buildGenerateActions(QMenu* menu);
+    void updateGenerate();
     // main_window_actions.cpp
     void buildActions();
     void buildFileMenu();
@@ -167,6 +191,7 @@ private:
     KindFigures* kinds_ = nullptr;
     LowestState* lowest_ = nullptr;
     DocumentController* documents_ = nullptr;
+    ModelLane* lane_ = nullptr;
     ScoringController* scoring_ = nullptr;
     NoteState* notes_ = nullptr;
     ObjectiveFigures* objectives_ = nullptr;
@@ -177,6 +202,9 @@ private:
     std::optional<SessionState> opening_; // a session whose files are being opened
     QString pendingSample_; // of it
     int pendingToken_ = -1;
+    CompareState* compare_ = nullptr;
+    CompareController* comparing_ = nullptr;
+    GenerateController* generating_ = nullptr;
     ChartBinder* charts_ = nullptr;
     TrainingController* training_ = nullptr;
 
@@ -185,6 +213,9 @@ private:
     StartPage* start_ = nullptr;
     DatasetPanel* samples_ = nullptr;
     ModelPanel* model_ = nullptr;
+    ComparePanel* comparePanel_ = nullptr;
+    QString pendingComparison_; // waits for what is being opened
+    GeneratePanel* generatePanel_ = nullptr;
     FrameMeter* frames_ = nullptr;
     QMenu* editMenu_ = nullptr;
     QMenu* gutterMenu_ = nullptr;

@@ -138,8 +138,9 @@ void MainWindow::buildModelMenu() {
     verifyAction_ = addAction(menu, tr("&Verify against its reference"), {}, [this] { verify(); });
     verifyAction_->setToolTip(
         tr("Compare the model's log-probabilities with cuset-reference.json beside it"));
-    stopAction_ = addAction(menu, tr("S&top"), QStringLiteral("Esc"), [this] { scoring_->stop(); });
-    stopAction_->setToolTip(tr("Stop; what is scored is kept (Esc)"));
+    stopAction_ = addAction(menu, tr("S&top"), QStringLiteral("Esc"), [this] { lane_->stop(); });
+    stopAction_->setToolTip(tr("Stop; what is done is kept (Esc)"));
+    buildGenerateActions(menu);
 }
 
 void MainWindow::buildAnalysisMenu() {

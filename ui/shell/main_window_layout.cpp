@@ -100,6 +100,10 @@ void MainWindow::buildDocks() {
     QDockWidget* sweep =
         addDock(QStringLiteral("sweep"), tr("Sweep"), charts_->sweep(), Qt::BottomDockWidgetArea);
     tabifyDockWidget(density, sweep);
+    buildComparePanels(summary, density);
+    buildGeneratePanel();
+    summary->raise();
+    density->raise();
     sweep->hide(); // so that the charts' titles stand in one line
     buildLowestPanel();
     connect(sweep, &QDockWidget::visibilityChanged, charts_, &ChartBinder::setSweepVisible);

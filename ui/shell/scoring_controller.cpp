@@ -1,12 +1,10 @@
 #include "ui/shell/scoring_controller.h"
 
-#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <utility>
 
 #include <QFileInfo>
-#include <QLocale>
 
 #include "core/io/score_file.h"
 #include "ui/shell/document_controller.h"
@@ -47,44 +45,7 @@ private:
     Clock::time_point next_{};
 };
 
-// Set while a model is being loaded, however that ends.
-class LoadingMark {
-public:
-    explicit LoadingMark(std::atomic<bool>& flag)
-        : flag_(flag) {
-        flag_ = true;
-    }
-    ~LoadingMark() { flag_ = false; }
-    LoadingMark(const LoadingMark&) = delete;
-    LoadingMark& operator=(const LoadingMark&) = delete;
-
-private:
-    std::atomic<bool>& flag_;
-};
-
-QString duration(double seconds) {
-    const auto whole = static_cast<qint64>(seconds + 0.5);
-    if (whole >= 3600)
-        return QStringLiteral("%1:%2:%3")
-            .arg(whole / 3600)
-            .arg(whole / 60 % 60, 2, 10, QLatin1Char('0'))
-            .arg(whole % 60, 2, 10, QLatin1Char('0'));
-    return QStringLiteral("%1:%2").arg(whole / 60).arg(whole % 60, 2, 10, QLatin1Char('0'));
-}
-
-bool sameSession(const SessionOptions& a, const SessionOptions& b) {
-    return a.device == b.device && a.dtype == b.dtype && a.threads == b.threads
-        && a.adapter == b.adapter;
-}
-
 } // namespace
-
-struct ScoringController::Session {
-    std::unique_ptr<InferenceSession> session;
-    std::string model;
-    SessionOptions options;
-    std::atomic<bool> loading{false}; // read by the GUI thread
-};
 
 struct ScoringController::Result {
     ScoreRun run;
@@ -93,16 +54,15 @@ struct ScoringController::Result {
     QString saveError; // why they were not
 };
 
-ScoringController::ScoringController(Workspace* workspace, QObject* parent)
+ScoringController::ScoringController(Workspace* workspace, ModelLane* lane, QObject* parent)
     : QObject(parent)
     , workspace_(workspace)
-    , session_(std::make_shared<Session>())
-    , lane_(1) { }
+    , lane_(lane) { }
 
 ScoringController::~ScoringController() = default;
 
 bool ScoringController::isRunning() const {
-    return lane_.isRunning(channel) || lane_.isRunning(verifyChannel);
+    return lane_->isRunning(channel) || lane_->isRunning(verifyChannel);
 }
 
 QString ScoringController::freeScorePath(const QString& wanted, const ScoreSet& scores) {
@@ -151,24 +111,6 @@ Verification verifyWithOwnReference(InferenceSession& session, RunControl& contr
 
 } // namespace
 
-InferenceSession& ScoringController::load(Session& holder, const std::string& model,
-                                          const SessionOptions& options,
-                                          const OnVerified& onVerified, RunControl& control) {
-    if (!holder.session || holder.model != model || !sameSession(holder.options, options)) {
-        holder.session.reset(); // two models at once might not fit
-        {
-            const LoadingMark mark(holder.loading);
-            holder.session = std::make_unique<InferenceSession>(model, options, control);
-        }
-        holder.model = model;
-        holder.options = options;
-        // An adapter's numbers are not the model's.
-        if (options.adapter.empty() && find_reference(holder.session->info().path))
-            onVerified(verifyWithOwnReference(*holder.session, control));
-    }
-    return *holder.session;
-}
-
 ScoringController::OnVerified ScoringController::verifiedHandler(const QString& modelPath) {
     return [this, modelPath](const Verification& verification) {
         QMetaObject::invokeMethod(
@@ -182,16 +124,17 @@ ScoringController::OnVerified ScoringController::verifiedHandler(const QString& 
 }
 
 void ScoringController::verify(const QString& modelPath, const SessionOptions& options) {
-    if (modelPath.isEmpty() || isRunning())
+    if (modelPath.isEmpty() || lane_->isRunning())
         return;
     runningModel_ = modelPath;
     using Verified = std::pair<ModelInfo, Verification>;
-    lane_.start(
+    lane_->start(
         verifyChannel,
-        [holder = session_, model = QFile::encodeName(modelPath).toStdString(),
-         options](RunControl& control) -> Verified {
-            InferenceSession& session = load(
-                *holder, model, options, [](const auto&) {}, control);
+        [model = nativePath(modelPath).string(), options](ModelLane::Holder& holder,
+                                                          RunControl& control) -> Verified {
+            InferenceSession& session = holder.open(model, options, control);
+            if (options.adapter.empty())
+                holder.takeUnverified();
             return {session.info(), verifyWithOwnReference(session, control)};
         },
         [this](JobOutcome<Verified> outcome) {
@@ -202,18 +145,20 @@ void ScoringController::verify(const QString& modelPath, const SessionOptions& o
                 workspace_->setVerification(verified->second);
             }
             emit finished();
-        },
-        [this](const Progress& state) { showProgress(state); });
-    emit progress(-1, tr("Verifying the model"));
-    emit started();
+        });
+    lane_->setTitle(tr("Verifying"));
 }
 
 ScoringController::Result
-ScoringController::work(Session& holder, const std::string& model, const ScoringOptions& options,
-                        const Dataset& dataset, const QString& path,
+ScoringController::work(ModelLane::Holder& holder, const std::string& model,
+                        const ScoringOptions& options, const Dataset& dataset, const QString& path,
                         const std::function<void(std::shared_ptr<const ScoreSet>)>& onPartial,
                         const OnVerified& onVerified, RunControl& control) {
-    InferenceSession& session = load(holder, model, options.session, onVerified, control);
+    InferenceSession& session = holder.open(model, options.session, control);
+    // An adapter's numbers are not the model's.
+    if (options.session.adapter.empty() && holder.takeUnverified()
+        && find_reference(session.info().path))
+        onVerified(verifyWithOwnReference(session, control));
     PartialScores partial(session, options, onPartial);
     Result result;
     result.run = score_samples(
@@ -250,55 +195,15 @@ void ScoringController::start(const QString& modelPath, const ScoringOptions& op
             },
             Qt::QueuedConnection);
     };
-    sinceScoring_.invalidate();
     runningModel_ = modelPath;
-    job_ = lane_.start(
+    job_ = lane_->start(
         channel,
-        [holder = session_, model = nativePath(modelPath).string(), options, dataset, path,
-         onPartial, onVerified = verifiedHandler(modelPath)](RunControl& control) {
-            return work(*holder, model, options, *dataset, path, onPartial, onVerified, control);
+        [model = nativePath(modelPath).string(), options, dataset, path, onPartial,
+         onVerified = verifiedHandler(modelPath)](ModelLane::Holder& holder, RunControl& control) {
+            return work(holder, model, options, *dataset, path, onPartial, onVerified, control);
         },
-        [this](JobOutcome<Result> outcome) { done(std::move(outcome)); },
-        [this](const Progress& state) { showProgress(state); });
+        [this](JobOutcome<Result> outcome) { done(std::move(outcome)); });
     *number = job_;
-    emit progress(-1, tr("Loading the model"));
-    emit started();
-}
-
-bool ScoringController::finish(int milliseconds) {
-    lane_.cancelAll();
-    return lane_.waitForWorkers(milliseconds) || !session_->loading;
-}
-
-void ScoringController::stop() {
-    lane_.cancel(channel);
-    lane_.cancel(verifyChannel);
-    if (isRunning())
-        emit progress(-1, tr("Stopping"));
-}
-
-void ScoringController::showProgress(const Progress& state) {
-    const double share =
-        state.total > 0 ? static_cast<double>(state.done) / static_cast<double>(state.total) : -1;
-    const QLocale locale;
-    QString text = QString::fromStdString(state.stage);
-    if (!text.isEmpty())
-        text[0] = text[0].toUpper();
-    if (state.unit == "tokens" && state.total > 0) {
-        if (!sinceScoring_.isValid())
-            sinceScoring_.start();
-        const double seconds = static_cast<double>(sinceScoring_.elapsed()) / 1000;
-        text = tr("%1 of %2 tokens")
-                   .arg(locale.toString(static_cast<qlonglong>(state.done)),
-                        locale.toString(static_cast<qlonglong>(state.total)));
-        if (seconds > 0.5 && state.done > 0) {
-            const double rate = static_cast<double>(state.done) / seconds;
-            text += tr(", %1 tokens/s, %2 left")
-                        .arg(locale.toString(static_cast<qlonglong>(rate)),
-                             duration(static_cast<double>(state.total - state.done) / rate));
-        }
-    }
-    emit progress(share, text);
 }
 
 void ScoringController::done(JobOutcome<Result> outcome) {

@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/io/atomic_file.h"
+#include "ui/generate/generate_panel.h"
 #include "ui/state/native_path.h"
 #include "ui/state/navigation.h"
 
@@ -42,17 +43,35 @@ void Screenshot::check() {
             window_->score();
         break;
     case Step::Select:
-        step_ = Step::Settle;
+        step_ = request_.prompt.isEmpty() ? Step::Settle : Step::Generate;
         if (!select()) {
             timer_.stop();
             emit done(ExitCode::usage);
         }
+        break;
+    case Step::Generate:
+        step_ = Step::Compile;
+        generate();
+        break;
+    case Step::Compile:
+        step_ = Step::Settle;
+        if (!find_nvcc().empty())
+            for (AnswerView* view : window_->generatePanel()->findChildren<AnswerView*>())
+                view->compile();
         break;
     case Step::Settle:
         timer_.stop();
         save();
         break;
     }
+}
+
+// With the newest adapter of what is compared, if there is one.
+void Screenshot::generate() {
+    GeneratePanel* panel = window_->generatePanel();
+    panel->setPrompt(request_.prompt);
+    panel->chooseNewestAdapter();
+    emit panel->generateRequested();
 }
 
 bool Screenshot::select() {

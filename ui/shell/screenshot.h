@@ -19,6 +19,7 @@ struct ScreenshotRequest {
     QString sample; // id; "" for the first
     int token = -1; // index in the sample; -1 for the next uncertain sensitive one
     bool score = false; // a model and data were given
+    QString prompt = {}; // an answer to it is written and compiled; "" for none
 };
 
 class Screenshot : public QObject {
@@ -30,8 +31,9 @@ signals:
     void done(cuset::ExitCode code);
 
 private:
-    enum class Step { Load, Select, Settle };
+    enum class Step { Load, Select, Generate, Compile, Settle };
     void check();
+    void generate();
     bool select();
     QPixmap picture() const;
     void save();

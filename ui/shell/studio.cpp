@@ -33,6 +33,8 @@ struct Arguments {
     QString screenshot;
     QString settings;
     QString sample;
+    QString compare;
+    QString prompt;
     QStringList views;
     QSize size;
     int token = -1;
@@ -87,10 +89,20 @@ std::optional<int> parse(int argc, char** argv, Arguments& arguments) {
     const QCommandLineOption token(QStringLiteral("token"),
                                    QStringLiteral("Select this token (from 0) in the picture."),
                                    QStringLiteral("N"));
+    const QCommandLineOption compare(
+        QStringLiteral("compare"),
+        QStringLiteral("Compare with a score file, a LoRA adapter's folder or a training run."),
+        QStringLiteral("PATH"));
+    const QCommandLineOption prompt(
+        QStringLiteral("generate"),
+        QStringLiteral("Write an answer to this prompt in the picture, and compile it where nvcc "
+                       "is installed."),
+        QStringLiteral("PROMPT"));
     const QCommandLineOption settings(QStringLiteral("settings"),
                                       QStringLiteral("Use this settings file."),
                                       QStringLiteral("FILE"));
-    parser.addOptions({help, version, model, screenshot, view, size, sample, token, settings});
+    parser.addOptions(
+        {help, version, model, screenshot, view, size, sample, token, compare, prompt, settings});
     parser.addPositionalArgument(
         QStringLiteral("files"),
         QStringLiteral("Samples, models, score files, runs, or a session."),
@@ -110,6 +122,8 @@ std::optional<int> parse(int argc, char** argv, Arguments& arguments) {
     arguments.screenshot = parser.value(screenshot);
     arguments.settings = parser.value(settings);
     arguments.sample = parser.value(sample);
+    arguments.compare = parser.value(compare);
+    arguments.prompt = parser.value(prompt);
     arguments.views = parser.value(view).split(QLatin1Char(','), Qt::SkipEmptyParts);
     for (const QString& name : std::as_const(arguments.views))
         if (!MainWindow::viewNames().contains(name))
@@ -141,7 +155,7 @@ bool hasDisplay() {
 // The event loop, and the end of the work it leaves behind.
 int execute(MainWindow& window) {
     const int code = QApplication::exec();
-    if (!window.scoring()->finish(closeTimeout))
+    if (!window.modelLane()->finish(closeTimeout))
         std::_Exit(code); // no file is open for writing, and settings are saved
     return code;
 }
@@ -192,6 +206,8 @@ int run(int argc, char** argv, const Arguments& arguments) {
         window.openPaths(arguments.files);
     if (!arguments.model.isEmpty())
         window.openModel(arguments.model);
+    if (!arguments.compare.isEmpty())
+        window.compareWith(arguments.compare);
     if (!picture) {
         for (const QString& view : arguments.views)
             window.showView(view);
@@ -200,9 +216,9 @@ int run(int argc, char** argv, const Arguments& arguments) {
     bool hasModel = !arguments.model.isEmpty();
     for (const QString& file : arguments.files)
         hasModel |= DocumentController::kindOf(file) == FileKind::Model;
-    Screenshot screenshot(
-        &window,
-        {arguments.screenshot, arguments.views, arguments.sample, arguments.token, hasModel});
+    Screenshot screenshot(&window,
+                          {arguments.screenshot, arguments.views, arguments.sample, arguments.token,
+                           hasModel, arguments.prompt});
     QObject::connect(&screenshot, &Screenshot::done, &application,
                      [](ExitCode code) { QApplication::exit(asInt(code)); });
     return execute(window);

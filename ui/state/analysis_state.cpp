@@ -96,6 +96,7 @@ AnalysisState::AnalysisState(Workspace* workspace, MaskSettingsState* settings,
     connect(&refreshTimer_, &QTimer::timeout, this, &AnalysisState::refresh);
     connect(settings_, &MaskSettingsState::changed, this, [this] { refreshTimer_.start(); });
     connect(workspace_, &Workspace::scoresChanged, this, [this] {
+        compared_.reset(); // it was set beside the old ones
         rebuildCorpus();
         rebuildSample();
     });
@@ -215,11 +216,21 @@ void AnalysisState::computeStatistics() {
 
 void AnalysisState::rebuildSample() {
     const int index = workspace_->scoredIndex(selection_->sample());
+    ComparedSample beside;
+    if (index >= 0 && compared_ && index < static_cast<int>(comparedIndices_.size())
+        && comparedIndices_[static_cast<std::size_t>(index)] >= 0)
+        beside = {compared_, comparedIndices_[static_cast<std::size_t>(index)]};
     figures_ = index < 0
         ? nullptr
         : std::make_shared<const TokenFigures>(workspace_->scores(), index, settings_->settings(),
-                                               selection_->objective());
+                                               selection_->objective(), beside);
     emit figuresChanged();
+}
+
+void AnalysisState::setCompared(std::shared_ptr<const ScoreSet> after, std::vector<int> indices) {
+    compared_ = std::move(after);
+    comparedIndices_ = std::move(indices);
+    rebuildSample();
 }
 
 void AnalysisState::refresh() {

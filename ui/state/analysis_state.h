@@ -83,6 +83,9 @@ public:
     const std::shared_ptr<const TokenFigures>& figures() const { return figures_; }
     // Of the selected sample's response; null until found.
     const std::shared_ptr<const CudaStructure>& structure() const { return structure_; }
+    // Scores to set beside the open ones: `indices` [N of the workspace's scores] says where each
+    // sample is in them, -1 for none. Null takes them away. Emits figuresChanged().
+    void setCompared(std::shared_ptr<const ScoreSet> after, std::vector<int> indices);
     // True when nothing is being computed or waits to be.
     bool isSettled() const;
 
@@ -112,6 +115,8 @@ private:
     std::set<std::string> leftOut_;
     std::shared_ptr<CorpusAnalysis> corpus_;
     std::optional<SampleStatistics> statistics_;
+    std::shared_ptr<const ScoreSet> compared_;
+    std::vector<int> comparedIndices_;
     std::shared_ptr<const TokenFigures> figures_;
     std::shared_ptr<const CudaStructure> structure_;
 };

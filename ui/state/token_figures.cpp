@@ -10,11 +10,13 @@
 namespace cuset {
 
 TokenFigures::TokenFigures(std::shared_ptr<const ScoreSet> scores, int index,
-                           const MaskSettings& settings, TokenObjective objective)
+                           const MaskSettings& settings, TokenObjective objective,
+                           const ComparedSample& compared)
     : scores_(std::move(scores))
     , index_(index)
     , settings_(settings)
-    , objective_(objective) {
+    , objective_(objective)
+    , compared_(compared) {
     assert(index >= 0 && index < scores_->sample_count());
     const auto begin = static_cast<std::size_t>(scores_->token_begin(index));
     const auto tokens = static_cast<std::size_t>(scores_->token_end(index)) - begin;
@@ -28,6 +30,20 @@ TokenFigures::TokenFigures(std::shared_ptr<const ScoreSet> scores, int index,
     objectiveWeights_.resize(tokens);
     objective_weights(objective_, confidence_, entropyTop20(), labels_, settings_, masked_.weight,
                       {}, objectiveWeights_);
+    if (!compared_.scores)
+        return;
+    const auto afterBegin =
+        static_cast<std::size_t>(compared_.scores->token_begin(compared_.index));
+    assert(static_cast<std::size_t>(compared_.scores->token_end(compared_.index))
+           == afterBegin + tokens);
+    after_.resize(tokens);
+    confidences(compared_.scores->columns().log_prob.subspan(afterBegin, tokens), after_);
+    windowMeanAfter_ = mask_sample(after_, labels_, settings_).window_mean;
+}
+
+float TokenFigures::change(int t) const {
+    const auto index = static_cast<std::size_t>(t);
+    return isCompared() ? after_[index] - confidence_[index] : 0.0f;
 }
 
 std::span<const float> TokenFigures::entropyTop20() const {

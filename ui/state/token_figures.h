@@ -13,11 +13,18 @@
 
 namespace cuset {
 
+// The same sample in other scores: after training, or of another model.
+struct ComparedSample {
+    std::shared_ptr<const ScoreSet> scores; // null: nothing to compare with
+    int index = 0;
+};
+
 class TokenFigures {
 public:
-    // Sample `index` of `scores`, 0 <= index < sample_count().
+    // Sample `index` of `scores`, 0 <= index < sample_count(). `compared` has the same tokens.
     TokenFigures(std::shared_ptr<const ScoreSet> scores, int index, const MaskSettings& settings,
-                 TokenObjective objective = TokenObjective::cuset);
+                 TokenObjective objective = TokenObjective::cuset,
+                 const ComparedSample& compared = {});
 
     const ScoreSet& scores() const { return *scores_; }
     const MaskSettings& settings() const { return settings_; }
@@ -46,6 +53,13 @@ public:
     std::span<const float> alternativeLogProbabilities(int t) const;
     double meanConfidence() const; // 0 without tokens
 
+    // Set beside other scores of the same tokens.
+    bool isCompared() const { return compared_.scores != nullptr; }
+    const std::shared_ptr<const ScoreSet>& comparedScores() const { return compared_.scores; }
+    std::span<const float> confidenceAfter() const { return after_; } // [T], empty if not compared
+    const std::vector<float>& windowMeanAfter() const { return windowMeanAfter_; } // [T], or empty
+    float change(int t) const; // of confidence, after - before, in [-1, 1]; 0 if not compared
+
     // The token whose span holds the byte, or -1.
     int tokenAt(int byte) const;
 
@@ -59,6 +73,9 @@ private:
     std::vector<float> objectiveWeights_; // [T]
     std::span<const LabelBits> labels_;
     std::vector<float> confidence_;
+    ComparedSample compared_;
+    std::vector<float> after_;
+    std::vector<float> windowMeanAfter_;
     std::vector<ByteSpan> spans_;
     MaskedSample masked_;
 };
