@@ -87,7 +87,7 @@ class Ranks(TrainingCase):
                 self.assertEqual(codes[rank], -signal.SIGKILL if rank == killed else 1, texts)
                 if rank != killed:
                     # One that ended because of it may be seen as gone in the same look.
-            self.assertRegex(texts[rank], rf"ranks? (\d, )*{killed}(, \d)* of 3")
+                    self.assertRegex(texts[rank], rf"ranks? (\d, )*{killed}(, \d)* of 3")
 
     def test_a_hung_rank_is_named(self):
         children = self.start_ranks(2, "train", self.config("run", epochs=5000, save_steps=None), CUSET_RANK_TIMEOUT=3)
