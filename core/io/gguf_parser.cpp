@@ -26,7 +26,7 @@ constexpr std::uint64_t max_name_bytes = 1024;
 constexpr std::uint32_t max_dimensions = 4;
 constexpr std::uint64_t default_alignment = 32;
 constexpr std::uint64_t max_alignment = 1u << 20;
-constexpr std::uint64_t no_file_is_larger = std::uint64_t {1} << 48;
+constexpr std::uint64_t no_file_is_larger = std::uint64_t{1} << 48;
 constexpr std::uint64_t max_entries = 1'000'000; // of metadata, and of tensors
 constexpr std::uint64_t max_list_entries = std::uint64_t{1}
     << 25; // in all lists together: bounds memory

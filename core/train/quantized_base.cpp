@@ -18,8 +18,7 @@ void BaseQuantizer::take(CausalLM& model, std::size_t layer) {
                 at::tensor(at::ArrayRef<std::int64_t>(ids), at::TensorOptions().dtype(at::kLong))
                     .to(model.device())));
         }
-        hidden_[i] =
-            model.through_layer(layer, hidden_[i], model.layer_tables(0, sample.length()));
+        hidden_[i] = model.through_layer(layer, hidden_[i], model.layer_tables(0, sample.length()));
     }
     for (Linear* linear : {&l.qkv, &l.output, &l.gate_up, &l.down}) {
         matrices.emplace_back(linear->weight, kind_);

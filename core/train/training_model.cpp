@@ -215,7 +215,8 @@ at::Tensor TrainingModel::attend(std::size_t layer, const at::Tensor& normed,
         tape.qkv = all;
     std::vector<at::Tensor> outs;
     for (const Segment& s : batch.segments) {
-        tape.heads.push_back(split_heads(all, l.q_norm, l.k_norm, batch.tables_of(l), s, head_shape()));
+        tape.heads.push_back(
+            split_heads(all, l.q_norm, l.k_norm, batch.tables_of(l), s, head_shape()));
         outs.push_back(attention_forward(tape.heads.back(), l.window));
     }
     return (outs.size() == 1 ? outs[0] : at::cat(outs))

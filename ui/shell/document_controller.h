@@ -22,8 +22,8 @@ public:
     DocumentController(Workspace* workspace, LabelState* labels, NoteState* notes, JobRunner* pool,
                        QObject* parent = nullptr);
 
-    // By what the file holds, and by its name where that says nothing: score files, GGUF files, model
-    // folders and folders of training runs, else data.
+    // By what the file holds, and by its name where that says nothing: score files, GGUF files,
+    // model folders and folders of training runs, else data.
     static FileKind kindOf(const QString& path);
     // Where scores of these data files go: beside the first one, or in the user's data folder if
     // that is read-only.

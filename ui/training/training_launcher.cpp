@@ -72,8 +72,7 @@ QString TrainingLauncher::commandText(const TrainConfig& config) {
     return joined({QStringLiteral("cuset"), QStringLiteral("train"), configPath(config)});
 }
 
-QString TrainingLauncher::sweepCommandText(const TrainConfig& base, const RunGrid& grid,
-                                           int jobs) {
+QString TrainingLauncher::sweepCommandText(const TrainConfig& base, const RunGrid& grid, int jobs) {
     QStringList words{QStringLiteral("cuset"), QStringLiteral("queue"), configPath(base)};
     const auto axis = [&](const char* name, const QString& values) {
         if (!values.isEmpty())

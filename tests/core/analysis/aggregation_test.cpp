@@ -326,7 +326,8 @@ TEST(LowestUnits, CsvKeepsHostileTextInItsField) {
     const auto units = lowest_units(analyzer, query, control);
     EXPECT_EQ(lowest_units_csv(*analyzer.scores(), units),
               "id,line,begin,end,tokens,mean_confidence,minimum_confidence,labels,text\r\n"
-              "\"'=cmd|' /C calc'!A0\",3,7,11,1,0.135335,0.135335,kernel memory_access,\"'-1\xc3\xa9\"\r\n"
+              "\"'=cmd|' /C calc'!A0\",3,7,11,1,0.135335,0.135335,kernel "
+              "memory_access,\"'-1\xc3\xa9\"\r\n"
               "\"'=cmd|' /C calc'!A0\",2,2,6,1,0.367879,0.367879,launch_config,\"\"\"q\"\",\"\r\n"
               "\"'=cmd|' /C calc'!A0\",1,0,1,1,1.000000,1.000000,,x\r\n");
     EXPECT_EQ(unit_text(*analyzer.scores(), units[0], 3), "-1"); // cut between characters
