@@ -55,6 +55,8 @@ void RunRegistry::addRoot(const QString& folder) {
     while (roots_.size() > mostRoots)
         roots_.removeLast();
     emit rootsChanged();
+    scanned_ = false;
+    pool_.abandon(channel); // it knows nothing of the new folder
     scan();
 }
 
