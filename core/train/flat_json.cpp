@@ -151,7 +151,7 @@ void FlatJson::take(double& to) {
         next();
 }
 
-void FlatJson::take(std::int64_t& to) {
+template <typename Integer> void FlatJson::take_integer(Integer& to) {
     const Value v = value();
     if (v.kind == Kind::integer) {
         const auto read = std::from_chars(v.text.data(), v.text.data() + v.text.size(), to);
@@ -162,15 +162,12 @@ void FlatJson::take(std::int64_t& to) {
         next();
 }
 
+void FlatJson::take(std::int64_t& to) {
+    take_integer(to);
+}
+
 void FlatJson::take(int& to) {
-    const Value v = value();
-    if (v.kind == Kind::integer) {
-        const auto read = std::from_chars(v.text.data(), v.text.data() + v.text.size(), to);
-        if (read.ec != std::errc())
-            return fail();
-    }
-    if (ok_)
-        next();
+    take_integer(to);
 }
 
 void FlatJson::take(bool& to) {

@@ -37,6 +37,7 @@ private:
         Kind kind = Kind::none;
         std::string_view text;
     };
+    template <typename Integer> void take_integer(Integer& to);
     Value value();
     Value number();
     std::string_view quoted();
