@@ -69,9 +69,11 @@ struct Encoding {
     std::int32_t row(std::size_t t) const {
         return rows.empty() ? static_cast<std::int32_t>(t) : rows[t];
     }
-    std::int32_t target(std::size_t t) const {
-        return ids[static_cast<std::size_t>(response_begin + row(t))];
+    // Index into ids of scored token t.
+    std::size_t position(std::size_t t) const {
+        return static_cast<std::size_t>(response_begin + row(t));
     }
+    std::int32_t target(std::size_t t) const { return ids[position(t)]; }
 };
 
 // What a reader made of a data file: samples, and the records it could not use.

@@ -5,21 +5,12 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/model/model_files.h"
-#include "core/model/prompt_encoder.h"
+#include "core/model/encoder_files.h"
 
 namespace cuset {
 
-struct ModelView::Parts {
-    ModelFiles files;
-    Tokenizer tokenizer;
-    std::vector<std::string> warnings;
-    PromptEncoder encoder;
-
-    explicit Parts(const std::string& name_or_path)
-        : files(open_model_files(name_or_path))
-        , tokenizer(load_tokenizer(files).tokenizer)
-        , encoder(files, tokenizer, warnings) { }
+struct ModelView::Parts : EncoderFiles {
+    using EncoderFiles::EncoderFiles;
 
     // Begin tokens that the sequence starts with; some models open every turn with the same token.
     std::int32_t begin_tokens(const Encoding& encoding) const {
@@ -57,8 +48,7 @@ SeenSequence ModelView::see(const Sample& sample, const PromptOptions& options) 
         seen.tokens.push_back(
             {id, parts_->tokenizer.token_bytes(id), parts_->tokenizer.is_special(id), false});
     for (std::size_t t = 0; t < encoding.spans.size(); ++t)
-        seen.tokens[static_cast<std::size_t>(encoding.response_begin + encoding.row(t))].response =
-            true;
+        seen.tokens[encoding.position(t)].response = true;
     return seen;
 }
 

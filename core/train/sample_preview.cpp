@@ -4,8 +4,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/model/model_files.h"
-#include "core/model/prompt_encoder.h"
+#include "core/model/encoder_files.h"
 #include "core/model/response_tokens.h"
 #include "core/train/train_event.h"
 
@@ -33,10 +32,6 @@ bool same_tokens(const ScoreSet& scores, std::int64_t scored, const Encoding& en
     return true;
 }
 
-std::size_t place_of(const Encoding& encoding, std::size_t t) {
-    return static_cast<std::size_t>(encoding.response_begin + encoding.row(t));
-}
-
 // The weight of a token where it does not depend on the model's confidence.
 double known_weight(const Objective& objective, bool cuda) {
     if (needs_confidence(objective))
@@ -48,21 +43,9 @@ double known_weight(const Objective& objective, bool cuda) {
 
 } // namespace
 
-struct SamplePreviewer::Files {
-    explicit Files(const std::string& model)
-        : files(open_model_files(model))
-        , tokenizer(load_tokenizer(files).tokenizer)
-        , encoder(files, tokenizer, warnings) { }
-
-    ModelFiles files;
-    Tokenizer tokenizer;
-    std::vector<std::string> warnings;
-    PromptEncoder encoder;
-};
-
 SamplePreviewer::SamplePreviewer(const std::string& model)
     : model_(model)
-    , files_(std::make_unique<Files>(model)) { }
+    , files_(std::make_unique<EncoderFiles>(model)) { }
 
 SamplePreviewer::~SamplePreviewer() = default;
 
@@ -81,7 +64,7 @@ void SamplePreviewer::weigh(const TrainConfig& config, const Encoding& encoding,
                   factors);
     preview.sample_weight = sample_factor(config.objective, confidence);
     for (std::size_t t = 0; t < count; ++t) {
-        PreviewToken& token = preview.tokens[place_of(encoding, t)];
+        PreviewToken& token = preview.tokens[encoding.position(t)];
         token.confidence = static_cast<double>(confidence[t]);
         token.weight = preview.sample_weight * static_cast<double>(factors[t]);
     }
@@ -114,12 +97,12 @@ SamplePreview SamplePreviewer::preview(const TrainConfig& config, const Sample& 
     }
     std::vector<LabelBits> labels = label_response(sample, whole);
     std::size_t kept = 0; // trained tokens within the limit
-    while (kept < labels.size() && place_of(whole, kept) < limit)
+    while (kept < labels.size() && whole.position(kept) < limit)
         ++kept;
     preview.cut_tokens = static_cast<std::int64_t>(labels.size() - kept) + whole.cut_tokens;
     labels.resize(kept);
     for (std::size_t t = 0; t < kept; ++t) {
-        PreviewToken& token = preview.tokens[place_of(whole, t)];
+        PreviewToken& token = preview.tokens[whole.position(t)];
         token.part = PreviewToken::Part::response;
         token.cuda = is_cuda_masked(labels[t]);
         token.confidence = no_figure;

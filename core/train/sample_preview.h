@@ -37,6 +37,8 @@ struct SamplePreview {
     std::vector<PreviewToken> tokens;
 };
 
+struct EncoderFiles;
+
 class SamplePreviewer {
 public:
     // Reads the model's configuration, tokenizer and template. Throws Error as open_model_files.
@@ -50,13 +52,12 @@ public:
                           std::int64_t scored) const;
 
 private:
-    struct Files;
     void weigh(const TrainConfig& config, const Encoding& encoding, const ScoreSet& scores,
                std::int64_t begin, const std::vector<LabelBits>& labels,
                SamplePreview& preview) const;
 
     std::string model_;
-    std::unique_ptr<Files> files_;
+    std::unique_ptr<const EncoderFiles> files_;
 };
 
 } // namespace cuset
