@@ -13,6 +13,7 @@
 #include "ui/editor/text_mapping.h"
 #include "ui/editor/token_colors.h"
 #include "ui/state/native_path.h"
+#include "ui/state/table_look.h"
 
 namespace cuset {
 
@@ -152,13 +153,7 @@ QTableView* ComparePanel::makeTable(QAbstractItemModel* model, const QString& na
     table->setSortingEnabled(true);
     table->setSelectionBehavior(QAbstractItemView::SelectRows);
     table->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    table->setShowGrid(false);
-    table->setAlternatingRowColors(true);
-    table->setWordWrap(false);
-    table->setTabKeyNavigation(false);
-    table->setFrameShape(QFrame::NoFrame);
-    table->verticalHeader()->hide();
-    table->verticalHeader()->setDefaultSectionSize(fontMetrics().height() * 3 / 2);
+    applyTableLook(table);
     QHeaderView* header = table->horizontalHeader();
     header->setHighlightSections(false);
     header->setMinimumSectionSize(fontMetrics().height());

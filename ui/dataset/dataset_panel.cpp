@@ -11,6 +11,7 @@
 
 #include "ui/editor/color_scale.h"
 #include "ui/editor/text_mapping.h"
+#include "ui/state/table_look.h"
 
 namespace cuset {
 namespace {
@@ -83,13 +84,7 @@ void DatasetPanel::build() {
     table_->setTextElideMode(Qt::ElideMiddle);
     table_->setContextMenuPolicy(Qt::CustomContextMenu);
     connect(table_, &QWidget::customContextMenuRequested, this, &DatasetPanel::showMenu);
-    table_->setShowGrid(false);
-    table_->setAlternatingRowColors(true);
-    table_->setWordWrap(false);
-    table_->setTabKeyNavigation(false);
-    table_->setFrameShape(QFrame::NoFrame);
-    table_->verticalHeader()->hide();
-    table_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() * 3 / 2);
+    applyTableLook(table_);
     table_->viewport()->installEventFilter(this);
     buildColumns();
     error_ = new QLabel(this);

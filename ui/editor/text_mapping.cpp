@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <QList>
+#include <QLocale>
 
 namespace cuset {
 namespace {
@@ -138,6 +139,10 @@ QString visibleText(std::string_view utf8, int maxUnits) {
             return visible.left(maxUnits - 1) + QChar(0x2026);
     }
     return visible;
+}
+
+QString countText(std::int64_t value) {
+    return QLocale().toString(static_cast<qlonglong>(value));
 }
 
 QString plainToolTip(const QString& text) {

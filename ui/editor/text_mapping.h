@@ -3,6 +3,7 @@
 // characters.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -47,6 +48,9 @@ private:
 // (U+2400 pictures, escapes), line ends as arrows and blanks kept; cut at `maxUnits` with an
 // ellipsis.
 QString visibleText(std::string_view utf8, int maxUnits = 120);
+
+// A count as the person's language groups its digits.
+QString countText(std::int64_t value);
 
 // Plain text for a tooltip: never read as markup.
 QString plainToolTip(const QString& text);

@@ -10,11 +10,11 @@
 #include <QFormLayout>
 #include <QHBoxLayout>
 #include <QHeaderView>
-#include <QLocale>
 #include <QVBoxLayout>
 
 #include "core/model/model_view.h"
 #include "ui/editor/text_mapping.h"
+#include "ui/state/native_path.h"
 
 namespace cuset {
 namespace {
@@ -29,12 +29,8 @@ constexpr int typingDelay = 200; // milliseconds without a change before the dat
 std::vector<std::filesystem::path> toPaths(const QStringList& paths) {
     std::vector<std::filesystem::path> out;
     for (const QString& path : paths)
-        out.emplace_back(QFile::encodeName(path).toStdString());
+        out.push_back(nativePath(path));
     return out;
-}
-
-QString count(std::int64_t value) {
-    return QLocale().toString(static_cast<qlonglong>(value));
 }
 
 } // namespace
@@ -235,7 +231,7 @@ void ImportDialog::check() {
     pool_->start(
         checkChannel,
         [paths = toPaths(paths_), options = options(), prompt = prompt_,
-         model = QFile::encodeName(modelPath_).toStdString()](RunControl& control) {
+         model = nativePath(modelPath_).string()](RunControl& control) {
             Checked checked;
             checked.dataset = read_samples(paths, options, control);
             if (model.empty())
@@ -273,9 +269,9 @@ void ImportDialog::present(const Checked& checked) {
         const DataCheck& tokens = *checked.tokens;
         lines += tr("%1 response tokens, longest sample %2; at %3 tokens %4 samples are cut and "
                     "lose %5 tokens")
-                     .arg(count(tokens.response_tokens), count(tokens.longest),
-                          count(prompt_.max_length), count(tokens.cut_samples),
-                          count(tokens.cut_tokens));
+                     .arg(countText(tokens.response_tokens), countText(tokens.longest),
+                          countText(prompt_.max_length), countText(tokens.cut_samples),
+                          countText(tokens.cut_tokens));
     } else {
         lines += checked.modelProblem.isEmpty()
             ? tr("Open a model to see how many would be cut at the maximum length.")

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include <QEvent>
-#include <QLocale>
 #include <QShowEvent>
 #include <QTextCursor>
 #include <QVBoxLayout>
@@ -21,10 +20,6 @@ struct Seen {
     std::shared_ptr<const ModelView> model;
     SeenSequence sequence;
 };
-
-QString count(std::int64_t value) {
-    return QLocale().toString(static_cast<qlonglong>(value));
-}
 
 // The row's sample: the data's, or what a score file keeps of it.
 Sample sampleAt(const Workspace& workspace, int row) {
@@ -140,16 +135,17 @@ void SeenPanel::present(const SeenSequence& seen) {
     std::int64_t scored = 0;
     for (const SeenToken& token : seen.tokens)
         scored += token.response;
-    QStringList parts{tr("%1 tokens, %2 scored")
-                          .arg(count(static_cast<std::int64_t>(seen.tokens.size())), count(scored)),
-                      tr("template: %1").arg(visibleText(seen.template_source, 60)),
-                      tr("begin tokens: %1").arg(seen.begin_tokens)};
+    QStringList parts{
+        tr("%1 tokens, %2 scored")
+            .arg(countText(static_cast<std::int64_t>(seen.tokens.size())), countText(scored)),
+        tr("template: %1").arg(visibleText(seen.template_source, 60)),
+        tr("begin tokens: %1").arg(seen.begin_tokens)};
     if (seen.begin_tokens > 1)
         parts += tr("DOUBLED BOS: the template and the tokenizer both add one");
     if (seen.cut_tokens > 0)
-        parts += tr("%1 tokens cut off at the end").arg(count(seen.cut_tokens));
+        parts += tr("%1 tokens cut off at the end").arg(countText(seen.cut_tokens));
     if (seen.dropped_bytes > 0)
-        parts += tr("%1 bytes have no token").arg(count(seen.dropped_bytes));
+        parts += tr("%1 bytes have no token").arg(countText(seen.dropped_bytes));
     summary_->setText(parts.join(QStringLiteral(" \u00b7 ")));
 
     // One run of characters for tokens of a kind that follow one another: few pieces for Qt.

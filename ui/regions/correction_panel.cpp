@@ -11,6 +11,7 @@
 #include <QVBoxLayout>
 
 #include "ui/editor/text_mapping.h"
+#include "ui/state/table_look.h"
 
 namespace cuset {
 namespace {
@@ -114,13 +115,7 @@ void CorrectionPanel::build() {
     table_->setModel(model_);
     table_->setAccessibleName(tr("Corrections"));
     table_->setSelectionBehavior(QAbstractItemView::SelectRows);
-    table_->setShowGrid(false);
-    table_->setAlternatingRowColors(true);
-    table_->setWordWrap(false);
-    table_->setTabKeyNavigation(false);
-    table_->setFrameShape(QFrame::NoFrame);
-    table_->verticalHeader()->hide();
-    table_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() * 3 / 2);
+    applyTableLook(table_);
     table_->horizontalHeader()->setHighlightSections(false);
     table_->horizontalHeader()->setStretchLastSection(true);
     auto* removal = new QAction(tr("Remove"), table_);

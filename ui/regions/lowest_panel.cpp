@@ -11,6 +11,8 @@
 #include "core/io/atomic_file.h"
 #include "ui/editor/color_scale.h"
 #include "ui/editor/text_mapping.h"
+#include "ui/state/native_path.h"
+#include "ui/state/table_look.h"
 
 namespace cuset {
 
@@ -88,13 +90,7 @@ void LowestPanel::buildTable() {
     table_->sortByColumn(-1, Qt::AscendingOrder);
     table_->setSelectionBehavior(QAbstractItemView::SelectRows);
     table_->setSelectionMode(QAbstractItemView::SingleSelection);
-    table_->setShowGrid(false);
-    table_->setAlternatingRowColors(true);
-    table_->setWordWrap(false);
-    table_->setTabKeyNavigation(false);
-    table_->setFrameShape(QFrame::NoFrame);
-    table_->verticalHeader()->hide();
-    table_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() * 3 / 2);
+    applyTableLook(table_);
     QHeaderView* header = table_->horizontalHeader();
     header->setHighlightSections(false);
     header->setMinimumSectionSize(fontMetrics().height());
@@ -167,7 +163,7 @@ void LowestPanel::chooseExport() {
 
 void LowestPanel::exportTo(const QString& path) {
     try {
-        write_file_atomically({QFile::encodeName(path).toStdString()},
+        write_file_atomically(nativePath(path),
                               lowest_units_csv(*lowest_->scores(), lowest_->units()));
         emit exported(path);
     } catch (const Error& error) {

@@ -10,6 +10,8 @@
 
 #include "core/base/error.h"
 #include "core/io/atomic_file.h"
+#include "ui/state/native_path.h"
+#include "ui/state/table_look.h"
 
 namespace cuset {
 
@@ -48,13 +50,7 @@ void RegionPanel::build() {
     table_->sortByColumn(-1, Qt::AscendingOrder);
     table_->setSelectionBehavior(QAbstractItemView::SelectRows);
     table_->setSelectionMode(QAbstractItemView::ExtendedSelection);
-    table_->setShowGrid(false);
-    table_->setAlternatingRowColors(true);
-    table_->setWordWrap(false);
-    table_->setTabKeyNavigation(false);
-    table_->setFrameShape(QFrame::NoFrame);
-    table_->verticalHeader()->hide();
-    table_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() * 3 / 2);
+    applyTableLook(table_);
     QHeaderView* header = table_->horizontalHeader();
     header->setHighlightSections(false);
     header->setMinimumSectionSize(fontMetrics().height());
@@ -147,8 +143,7 @@ void RegionPanel::chooseExport() {
 
 void RegionPanel::exportTo(const QString& path) {
     try {
-        write_file_atomically({QFile::encodeName(path).toStdString()},
-                              csvText(model_->table()).toStdString());
+        write_file_atomically(nativePath(path), csvText(model_->table()).toStdString());
         emit exported(path);
     } catch (const Error& error) {
         emit exportFailed(QString::fromUtf8(error.what()));

@@ -1,11 +1,11 @@
 #include "ui/shell/model_panel.h"
 
 #include <QFile>
-#include <QLocale>
 #include <QVBoxLayout>
 
 #include "core/base/message.h"
 #include "ui/editor/text_mapping.h"
+#include "ui/state/native_path.h"
 
 namespace cuset {
 namespace {
@@ -14,10 +14,6 @@ const QString memoryChannel = QStringLiteral("memory");
 
 QString safe(const std::string& text) {
     return visibleText(text, 200);
-}
-
-QString count(std::int64_t value) {
-    return QLocale().toString(static_cast<qlonglong>(value));
 }
 
 } // namespace
@@ -112,15 +108,15 @@ void ModelPanel::showModel() {
     }
     QString text = tr("%1\n%2, %3 parameters, stored as %4\n%5 layers, %6 hidden, %7 heads (%8 "
                       "KV)\ncontext %9, ")
-                       .arg(safe(info->name), safe(info->family), count(info->parameters),
+                       .arg(safe(info->name), safe(info->family), countText(info->parameters),
                             safe(info->stored_dtype))
                        .arg(info->layers)
                        .arg(info->hidden)
                        .arg(info->heads)
                        .arg(info->kv_heads)
-                       .arg(count(info->context_length));
+                       .arg(countText(info->context_length));
     text += tr("vocabulary %1\ntemplate: %2")
-                .arg(count(info->vocabulary),
+                .arg(countText(info->vocabulary),
                      info->template_source.empty() ? tr("none") : safe(info->template_source));
     if (!info->device.empty())
         text += tr("\nloaded on %1 as %2").arg(safe(info->device), safe(info->dtype));
@@ -171,7 +167,7 @@ void ModelPanel::showProvenance() {
         lines += tr("adapter %1").arg(safe(p.adapter));
     lines += tr("%1 on %2, template %3, at most %4 tokens")
                  .arg(safe(p.dtype), safe(p.device), visibleText(p.chat_template, 40),
-                      count(p.max_length));
+                      countText(p.max_length));
     if (p.response == ResponseChoice::code)
         lines += tr("only the code in the responses");
     if (!workspace_->scoresPath().isEmpty())
@@ -183,7 +179,7 @@ ScoringOptions ModelPanel::options() const {
     ScoringOptions options;
     options.session.device = device_->currentText().toStdString();
     options.session.dtype = dtype_->currentText().toStdString();
-    options.score.prompt.chat_template = QFile::encodeName(template_->currentText()).toStdString();
+    options.score.prompt.chat_template = nativePath(template_->currentText()).string();
     options.score.prompt.max_length = maxLength_->value();
     if (response_->currentData().toString() == QLatin1String("code"))
         options.score.prompt.response = ResponseChoice::code;

@@ -18,6 +18,8 @@
 
 #include "core/io/atomic_file.h"
 #include "ui/editor/text_mapping.h"
+#include "ui/state/native_path.h"
+#include "ui/state/table_look.h"
 #include "ui/training/progress_delegate.h"
 
 namespace cuset {
@@ -84,15 +86,9 @@ void TrainingPanel::buildTable() {
     table_->setSelectionMode(QAbstractItemView::ExtendedSelection);
     table_->setEditTriggers(QAbstractItemView::DoubleClicked | QAbstractItemView::EditKeyPressed);
     table_->setItemDelegateForColumn(RunTableModel::Progress, new ProgressDelegate(table_));
-    table_->setShowGrid(false);
-    table_->setAlternatingRowColors(true);
-    table_->setWordWrap(false);
-    table_->setTabKeyNavigation(false);
-    table_->setFrameShape(QFrame::NoFrame);
+    applyTableLook(table_);
     table_->setContextMenuPolicy(Qt::CustomContextMenu);
     connect(table_, &QWidget::customContextMenuRequested, this, &TrainingPanel::contextMenu);
-    table_->verticalHeader()->hide();
-    table_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() * 3 / 2);
     QHeaderView* header = table_->horizontalHeader();
     header->setHighlightSections(false);
     header->setMinimumSectionSize(fontMetrics().height());
@@ -398,8 +394,7 @@ void TrainingPanel::chooseExport() {
     if (path.isEmpty())
         return;
     try {
-        write_file_atomically({QFile::encodeName(path).toStdString()},
-                              csvText(model_->table()).toStdString());
+        write_file_atomically(nativePath(path), csvText(model_->table()).toStdString());
         emit exported(path);
     } catch (const Error& error) {
         emit exportFailed(QString::fromUtf8(error.what()));
