@@ -18,6 +18,7 @@
 
 #include "core/analysis/corpus_summary.h"
 #include "core/io/atomic_file.h"
+#include "ui/state/native_path.h"
 
 namespace cuset {
 namespace {
@@ -107,7 +108,7 @@ std::int64_t writeSamples(const std::shared_ptr<const ScoreSet>& scores,
                           RunControl& control) {
     CorpusAnalyzer analyzer(scores, control);
     analyzer.update(settings);
-    AtomicFile file(QFile::encodeName(path).toStdString());
+    AtomicFile file(nativePath(path));
     export_samples(
         analyzer, samples, format, notes, [&](std::string_view line) { file.write(line); },
         control);

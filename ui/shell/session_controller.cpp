@@ -12,6 +12,7 @@
 #include <QFileInfo>
 
 #include "core/base/error.h"
+#include "ui/state/native_path.h"
 
 namespace cuset {
 namespace {
@@ -20,10 +21,6 @@ constexpr int restMs = 1500; // after the last change
 constexpr int closeMs = 5000; // the longest a closing window waits for a save under way
 const QString channel = QStringLiteral("session");
 const QString suffix = QStringLiteral(".cuset-session");
-
-std::filesystem::path toPath(const QString& path) {
-    return {QFile::encodeName(path).toStdString()};
-}
 
 bool isEmpty(const SessionState& session) {
     return session.data.empty() && session.scores.empty() && session.model.empty();
@@ -42,8 +39,8 @@ QString contents(const SessionState& session) {
 class SessionController::Lock {
 public:
     explicit Lock(const QString& path)
-        : path_(QFile::encodeName(path))
-        , descriptor_(::open(path_.constData(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
+        : path_(nativePath(path))
+        , descriptor_(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
         held_ = descriptor_ >= 0 && ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0;
     }
     ~Lock() {
@@ -56,11 +53,11 @@ public:
     bool held() const { return held_; }
     void remove() const {
         if (held_)
-            ::unlink(path_.constData());
+            ::unlink(path_.c_str());
     }
 
 private:
-    QByteArray path_;
+    std::filesystem::path path_;
     int descriptor_;
     bool held_ = false;
 };
@@ -84,7 +81,7 @@ bool SessionController::isSettled() const {
 void SessionController::saveAs(const QString& path) {
     try {
         const QString named = path.endsWith(suffix, Qt::CaseInsensitive) ? path : path + suffix;
-        write_session_file(toPath(named), collect_());
+        write_session_file(nativePath(named), collect_());
         path_ = QFileInfo(named).absoluteFilePath();
         emit saved(path_);
     } catch (const Error& error) {
@@ -94,7 +91,7 @@ void SessionController::saveAs(const QString& path) {
 
 void SessionController::open(const QString& path) {
     try {
-        const SessionState session = read_session_file(toPath(path));
+        const SessionState session = read_session_file(nativePath(path));
         path_ = QFileInfo(path).absoluteFilePath();
         waiting_ = true;
         emit opened(session);
@@ -138,7 +135,7 @@ void SessionController::autosave() {
         [path = path_, copy = copy_, session = std::move(session)](RunControl&) {
             for (const QString& each : {path, copy})
                 if (!each.isEmpty())
-                    write_session_file(toPath(each), session);
+                    write_session_file(nativePath(each), session);
             return true;
         },
         [this](JobOutcome<bool> outcome) {
@@ -157,7 +154,7 @@ void SessionController::close() {
     lane_.waitForWorkers(closeMs);
     if (!path_.isEmpty() && !waiting_) {
         try {
-            write_session_file(toPath(path_), collect_());
+            write_session_file(nativePath(path_), collect_());
         } catch (const Error& error) {
             emit failed(QString::fromUtf8(error.what()));
         }
@@ -182,7 +179,7 @@ void SessionController::lookForCrash() {
         if (!lock->held())
             continue; // another window's, which runs
         try {
-            leftSession_ = read_session_file(toPath(copy.absoluteFilePath()));
+            leftSession_ = read_session_file(nativePath(copy.absoluteFilePath()));
         } catch (const Error&) {
             leftSession_.reset(); // nobody can use it
         }

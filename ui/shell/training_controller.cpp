@@ -1,4 +1,5 @@
 #include "ui/shell/training_controller.h"
+#include "ui/state/native_path.h"
 
 #include <algorithm>
 
@@ -54,7 +55,7 @@ TrainConfig TrainingController::configFor(const QString& modelPath,
     TrainConfig config;
     const auto path = [](const QString& name) {
         const QFileInfo info(name);
-        return QFile::encodeName(info.exists() ? info.absoluteFilePath() : name).toStdString();
+        return nativePath(pathExists(name) ? info.absoluteFilePath() : name).string();
     };
     if (!modelPath.isEmpty())
         config.model = path(modelPath);
@@ -66,7 +67,7 @@ TrainConfig TrainingController::configFor(const QString& modelPath,
     config.response = options.score.prompt.response;
     config.max_length = options.score.prompt.max_length;
     const QString root = lastRoot_.isEmpty() ? RunRegistry::defaultRoot() : lastRoot_;
-    config.output = QFile::encodeName(RunConfigDialog::freshOutput(root, config)).toStdString();
+    config.output = nativePath(RunConfigDialog::freshOutput(root, config)).string();
     return config;
 }
 
@@ -89,7 +90,7 @@ void TrainingController::again(const QString& folder) {
     TrainConfig config = *run->config();
     const QString root = run->sweep().isEmpty() ? QFileInfo(folder).absolutePath()
                                                 : QFileInfo(run->sweep()).absolutePath();
-    config.output = QFile::encodeName(RunConfigDialog::freshOutput(root, config)).toStdString();
+    config.output = nativePath(RunConfigDialog::freshOutput(root, config)).string();
     openForm(config);
 }
 

@@ -11,15 +11,10 @@
 
 #include "core/base/error.h"
 #include "core/io/note_file.h"
+#include "ui/state/native_path.h"
 
 namespace cuset {
-namespace {
-
-std::filesystem::path toPath(const QString& path) {
-    return {QFile::encodeName(path).toStdString()};
-}
-
-} // namespace
+namespace { } // namespace
 
 class NoteState::Change : public QUndoCommand {
 public:
@@ -48,7 +43,7 @@ OpenedNotes NoteState::read(const QString& path) {
     if (path.isEmpty() || !QFileInfo::exists(path))
         return opened;
     try {
-        opened.notes = read_note_file(toPath(path));
+        opened.notes = read_note_file(nativePath(path));
     } catch (const Error& error) {
         opened.problem = QString::fromUtf8(error.what());
     }
@@ -164,7 +159,7 @@ void NoteState::apply(const Shared& notes) {
 void NoteState::save() {
     try {
         QDir().mkpath(QFileInfo(path_).absolutePath());
-        write_note_file(toPath(path_), *notes_);
+        write_note_file(nativePath(path_), *notes_);
     } catch (const Error& error) {
         emit failed(tr("The note is shown but not saved: %1").arg(QString::fromUtf8(error.what())));
     }

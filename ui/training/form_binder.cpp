@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "ui/editor/color_scale.h"
+#include "ui/state/native_path.h"
 
 namespace cuset {
 namespace {
@@ -19,11 +20,11 @@ template <class T> T& of(const FormBinder::Member<T>& member, const TrainConfig&
 }
 
 QString fromPath(const std::string& path) {
-    return QFile::decodeName(path.c_str());
+    return pathText(path);
 }
 
 std::string toPath(const QString& path) {
-    return QFile::encodeName(path).toStdString();
+    return nativePath(path).string();
 }
 
 } // namespace

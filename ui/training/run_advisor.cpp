@@ -8,6 +8,7 @@
 
 #include "core/io/sample_reader.h"
 #include "ui/editor/text_mapping.h"
+#include "ui/state/native_path.h"
 
 namespace cuset {
 namespace {
@@ -22,8 +23,8 @@ bool sameFiles(const std::vector<std::string>& data, const QStringList& open) {
         return false;
     for (int i = 0; i < open.size(); ++i)
         if (QDir::cleanPath(QDir().absoluteFilePath(open[i]))
-            != QDir::cleanPath(QDir().absoluteFilePath(
-                QFile::decodeName(data[static_cast<std::size_t>(i)].c_str()))))
+            != QDir::cleanPath(
+                QDir().absoluteFilePath(pathText(data[static_cast<std::size_t>(i)]))))
             return false;
     return true;
 }

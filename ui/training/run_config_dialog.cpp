@@ -20,6 +20,7 @@
 #include "core/io/atomic_file.h"
 #include "ui/editor/color_scale.h"
 #include "ui/editor/text_mapping.h"
+#include "ui/state/native_path.h"
 #include "ui/training/run_presets.h"
 #include "ui/training/training_launcher.h"
 
@@ -305,7 +306,7 @@ void RunConfigDialog::load() {
     if (path.isEmpty())
         return;
     try {
-        setConfig(read_train_config(QFile::encodeName(path).toStdString()));
+        setConfig(read_train_config(nativePath(path)));
     } catch (const Error& error) {
         showProblem(QString::fromUtf8(error.what()));
     }
@@ -321,7 +322,7 @@ void RunConfigDialog::save() {
     if (path.isEmpty())
         return;
     try {
-        write_file_atomically({QFile::encodeName(path).toStdString()}, train_config_json(*now));
+        write_file_atomically(nativePath(path), train_config_json(*now));
     } catch (const Error& error) {
         showProblem(QString::fromUtf8(error.what()));
     }

@@ -9,6 +9,7 @@
 #include <QFileInfo>
 
 #include "core/io/atomic_file.h"
+#include "ui/state/native_path.h"
 
 namespace cuset {
 namespace {
@@ -17,10 +18,6 @@ constexpr int livePoll = 400; // ms between looks at a run that is written
 constexpr int quietPoll = 3000; // and at one that is over: it may be gone on with
 constexpr int shortest = 60; // the file watch may fire for every line
 constexpr std::uint64_t notesLimit = 1u << 20;
-
-std::string encoded(const QString& path) {
-    return QFile::encodeName(path).toStdString();
-}
 
 } // namespace
 
@@ -57,7 +54,7 @@ RunFollower::RunFollower(const QString& folder, JobRunner* pool, QObject* parent
     : QObject(parent)
     , folder_(QDir::cleanPath(folder))
     , pool_(pool)
-    , reader_(std::make_shared<RunReader>(encoded(folder_))) {
+    , reader_(std::make_shared<RunReader>(nativePath(folder_))) {
     timer_.setSingleShot(true);
     connect(&timer_, &QTimer::timeout, this, &RunFollower::refresh);
     const auto soon = [this] {
@@ -137,14 +134,13 @@ void RunFollower::refresh() {
         return;
     }
     if (std::exchange(readAnew_, false))
-        reader_ = std::make_shared<RunReader>(encoded(folder_));
+        reader_ = std::make_shared<RunReader>(nativePath(folder_));
     reading_ = true;
     timer_.stop();
     pool_->start(
         folder_,
-        [reader = reader_, folder = encoded(folder_), readConfig = !config_](RunControl& control) {
-            return look(*reader, folder, readConfig, control);
-        },
+        [reader = reader_, folder = nativePath(folder_), readConfig = !config_](
+            RunControl& control) { return look(*reader, folder, readConfig, control); },
         [this](JobOutcome<std::shared_ptr<Look>> outcome) {
             reading_ = false;
             if (auto* result = std::get_if<0>(&outcome)) {
@@ -231,7 +227,7 @@ void RunFollower::setNotes(const QString& notes) {
     emit changed();
     pool_->start(
         folder_ + QStringLiteral("/notes.txt"),
-        [path = encoded(folder_ + QStringLiteral("/notes.txt")),
+        [path = nativePath(folder_ + QStringLiteral("/notes.txt")),
          text = notes.toStdString()](RunControl&) {
             write_file_atomically(path, text);
             return true;

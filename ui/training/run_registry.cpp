@@ -10,6 +10,7 @@
 #include <QStandardPaths>
 
 #include "core/train/run_sweep.h"
+#include "ui/state/native_path.h"
 
 namespace cuset {
 namespace {
@@ -19,7 +20,7 @@ constexpr int mostRoots = 50;
 const QString channel = QStringLiteral("scan");
 
 QString decoded(const std::filesystem::path& path) {
-    return QFile::decodeName(path.string().c_str());
+    return pathText(path.string());
 }
 
 } // namespace
@@ -107,7 +108,7 @@ RunRegistry::Listing RunRegistry::list(const QStringList& roots, RunControl& con
     };
     for (const QString& root : roots) {
         control.throw_if_stopped();
-        const fs::path path = QFile::encodeName(root).toStdString();
+        const fs::path path = nativePath(root);
         if (visit(path))
             continue;
         std::error_code error;

@@ -13,6 +13,7 @@
 #include <QSignalBlocker>
 
 #include "ui/editor/text_mapping.h"
+#include "ui/state/native_path.h"
 
 namespace cuset {
 namespace {
@@ -258,9 +259,7 @@ void SweepPanel::watchQueue() {
     const bool any = !folder_.isEmpty();
     if (!isVisible() && any)
         return;
-    const bool works = any
-        && inspect_lock(QFile::encodeName(folder_).toStdString() + "/lock").state
-            != LockState::free;
+    const bool works = any && inspect_lock(nativePath(folder_) / "lock").state != LockState::free;
     int finished = 0, failed = 0, running = 0;
     const std::vector<const RunFollower*> members = runs();
     for (const RunFollower* run : members) {

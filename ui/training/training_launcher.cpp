@@ -11,15 +11,12 @@
 
 #include "core/io/atomic_file.h"
 #include "core/train/run_process.h"
+#include "ui/state/native_path.h"
 
 namespace cuset {
 namespace {
 
 constexpr int launchTimeout = 5000; // ms
-
-std::filesystem::path toPath(const QString& path) {
-    return {QFile::encodeName(path).toStdString()};
-}
 
 QString quoted(const QString& text) {
     static const QRegularExpression plain(QStringLiteral("^[A-Za-z0-9_@%+=:,./-]+$"));
@@ -37,7 +34,7 @@ QString joined(const QStringList& arguments) {
 }
 
 QString configPath(const TrainConfig& config) {
-    return QFile::decodeName(config.output.c_str()) + QStringLiteral("/config.json");
+    return pathText(config.output) + QStringLiteral("/config.json");
 }
 
 template <class Values> QString listed(const Values& values) {
@@ -101,7 +98,7 @@ void TrainingLauncher::done(int change) {
 }
 
 void TrainingLauncher::start(const TrainConfig& config) {
-    const QString folder = QFile::decodeName(config.output.c_str());
+    const QString folder = pathText(config.output);
     done(1);
     pool_->start(
         QStringLiteral("launch ") + folder,
@@ -139,7 +136,7 @@ void TrainingLauncher::resume(const QString& folder) {
 }
 
 void TrainingLauncher::startSweep(const TrainConfig& base, const RunGrid& grid, int jobs) {
-    const QString folder = QFile::decodeName(base.output.c_str());
+    const QString folder = pathText(base.output);
     done(1);
     pool_->start(
         QStringLiteral("launch ") + folder,
@@ -200,7 +197,7 @@ void TrainingLauncher::finished(QProcess* process, const QString& folder) {
 void TrainingLauncher::stop(const QString& folder) {
     pool_->start(
         QStringLiteral("stop ") + folder,
-        [path = toPath(folder)](RunControl&) {
+        [path = nativePath(folder)](RunControl&) {
             request_stop(path);
             return true;
         },
@@ -214,7 +211,7 @@ void TrainingLauncher::remove(const QString& folder) {
     done(1);
     pool_->start(
         QStringLiteral("remove ") + folder,
-        [path = toPath(folder)](RunControl&) {
+        [path = nativePath(folder)](RunControl&) {
             namespace fs = std::filesystem;
             const LockState lock = inspect_lock(path / "lock").state;
             if (lock == LockState::held || lock == LockState::foreign)
