@@ -29,6 +29,11 @@ at::Tensor visible_mask(std::int64_t first_row, std::int64_t rows, std::int64_t 
 
 at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                   const std::optional<at::Tensor>& mask, bool causal, double scale) {
+    // The library's way in blocks needs one width: zeros make up for what the values have less.
+    const std::int64_t missing = q.size(-1) - v.size(-1);
+    if (missing > 0)
+        return attend(q, k, at::constant_pad_nd(v, {0, missing}), mask, causal, scale)
+            .narrow(-1, 0, v.size(-1));
     return at::scaled_dot_product_attention(q.unsqueeze(0), k.unsqueeze(0), v.unsqueeze(0), mask,
                                             0.0, causal, scale)
         .squeeze(0);

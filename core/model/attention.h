@@ -14,8 +14,8 @@ struct AttentionShape {
     double cap = 0; // scores become cap tanh(score / cap); 0: they do not
 };
 
-// q [H, S, D], k and v [K, P + S, D] with P = past -> [H, S, D]. Row i is position P + i.
-// Differentiable.
+// q [H, S, D], k [K, P + S, D], v [K, P + S, E] with P = past -> [H, S, E]. Row i is position P +
+// i. Differentiable.
 at::Tensor causal_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                             const AttentionShape& shape);
 

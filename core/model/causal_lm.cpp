@@ -58,18 +58,26 @@ KeyValueCache CausalLM::make_cache(std::int64_t capacity) const {
     const auto options = at::TensorOptions().dtype(dtype()).device(device());
     for (std::size_t i = 0; i < layers.size(); ++i) {
         cache.keys.push_back(at::empty({config.kv_heads, capacity, config.head_dim}, options));
-        cache.values.push_back(at::empty({config.kv_heads, capacity, config.head_dim}, options));
+        cache.values.push_back(at::empty({config.kv_heads, capacity, config.value_dim()}, options));
     }
     return cache;
 }
+
+namespace {
+
+// In float32 on any type, as transformers does.
+at::Tensor root_mean_square_norm(const at::Tensor& x, double epsilon) {
+    const at::Tensor wide = x.to(at::kFloat);
+    return wide * at::rsqrt(wide.pow(2).mean({-1}, true) + epsilon);
+}
+
+} // namespace
 
 at::Tensor CausalLM::normalize(const at::Tensor& x, const at::Tensor& gain,
                                const at::Tensor& bias) const {
     if (config.traits.norm == NormKind::layer)
         return at::layer_norm(x, {x.size(-1)}, gain, bias, config.norm_epsilon);
-    // In float32 on any type, as transformers does.
-    const at::Tensor wide = x.to(at::kFloat);
-    const at::Tensor normed = wide * at::rsqrt(wide.pow(2).mean({-1}, true) + config.norm_epsilon);
+    const at::Tensor normed = root_mean_square_norm(x, config.norm_epsilon);
     if (config.traits.norm == NormKind::rms_wide)
         return (gain.to(at::kFloat) * normed).to(x.scalar_type());
     return gain * normed.to(x.scalar_type());
@@ -111,6 +119,20 @@ at::Tensor rotate(const at::Tensor& x, const RotaryTables& tables) {
                     : at::cat({low, high}, -1);
 }
 
+// The same for pairs that lie side by side, in float32 as the reference has it. The channels come
+// out in `rotate`'s order: products of queries and keys stay as they are.
+at::Tensor rotate_pairs(const at::Tensor& x, const RotaryTables& tables) {
+    const at::Tensor apart = x.to(at::kFloat).unflatten(-1, {-1, 2}).transpose(-1, -2).flatten(-2);
+    return rotate(apart, tables).to(x.scalar_type());
+}
+
+// The reference's norms of the narrow vectors do not take the config's epsilon.
+constexpr double latent_norm_epsilon = 1e-6;
+
+at::Tensor normalize_latent(const at::Tensor& x, const at::Tensor& gain) {
+    return gain * root_mean_square_norm(x, latent_norm_epsilon).to(x.scalar_type());
+}
+
 at::Tensor activate(const at::Tensor& x, Activation activation) {
     if (activation == Activation::silu)
         return at::silu(x);
@@ -119,21 +141,52 @@ at::Tensor activate(const at::Tensor& x, Activation activation) {
 
 } // namespace
 
-at::Tensor CausalLM::attend_plain(const DecoderLayer& layer, const at::Tensor& x,
-                                  const RotaryTables& tables, std::size_t number,
-                                  const ForwardOptions& options) const {
+CausalLM::HeadTensors CausalLM::project_heads(const DecoderLayer& layer, const at::Tensor& x,
+                                              const RotaryTables& tables, bool training) const {
     const std::int64_t rows = x.size(0), d = config.head_dim;
     const auto parts =
-        layer.qkv.forward(x, options.training)
+        layer.qkv.forward(x, training)
             .split_with_sizes({config.query_size(), config.kv_size(), config.kv_size()}, -1);
     const auto heads = [&](const at::Tensor& t) { return t.view({rows, -1, d}).transpose(0, 1); };
     const bool full = config.qk_norm == QueryKeyNorm::full;
     const bool by_head = config.qk_norm == QueryKeyNorm::head;
-    at::Tensor q = heads(full ? normalize(parts[0], layer.q_norm) : parts[0]);
-    at::Tensor k = heads(full ? normalize(parts[1], layer.k_norm) : parts[1]);
-    at::Tensor v = heads(parts[2]);
-    q = rotate(by_head ? normalize(q, layer.q_norm) : q, tables);
-    k = rotate(by_head ? normalize(k, layer.k_norm) : k, tables);
+    const at::Tensor q = heads(full ? normalize(parts[0], layer.q_norm) : parts[0]);
+    const at::Tensor k = heads(full ? normalize(parts[1], layer.k_norm) : parts[1]);
+    return {rotate(by_head ? normalize(q, layer.q_norm) : q, tables),
+            rotate(by_head ? normalize(k, layer.k_norm) : k, tables), heads(parts[2])};
+}
+
+CausalLM::HeadTensors CausalLM::project_latent_heads(const DecoderLayer& layer, const at::Tensor& x,
+                                                     const RotaryTables& tables,
+                                                     bool training) const {
+    const LatentConfig& l = config.latent;
+    const std::int64_t straight = config.head_dim - l.rotated;
+    const auto parts =
+        layer.qkv.forward(x, training)
+            .split_with_sizes(
+                {layer.qkv.weight.size(0) - l.key_rank - l.rotated, l.key_rank, l.rotated}, -1);
+    const auto heads = [&](const at::Tensor& t) {
+        return t.view({x.size(0), config.heads, -1}).transpose(0, 1);
+    };
+    const at::Tensor queries = l.query_rank > 0
+        ? layer.query_up.forward(normalize_latent(parts[0], layer.q_norm), training)
+        : parts[0];
+    const auto q = heads(queries).split_with_sizes({straight, l.rotated}, -1);
+    const auto kv =
+        heads(layer.key_value_up.forward(normalize_latent(parts[1], layer.k_norm), training))
+            .split_with_sizes({straight, l.value_dim}, -1);
+    const at::Tensor turned = rotate_pairs(parts[2].unsqueeze(0), tables);
+    return {at::cat({q[0], rotate_pairs(q[1], tables)}, -1),
+            at::cat({kv[0], turned.expand({config.heads, -1, -1})}, -1), kv[1]};
+}
+
+at::Tensor CausalLM::attend_plain(const DecoderLayer& layer, const at::Tensor& x,
+                                  const RotaryTables& tables, std::size_t number,
+                                  const ForwardOptions& options) const {
+    const std::int64_t rows = x.size(0);
+    auto [q, k, v] = config.has_latent_attention()
+        ? project_latent_heads(layer, x, tables, options.training)
+        : project_heads(layer, x, tables, options.training);
     std::int64_t past = 0;
     if (KeyValueCache* cache = options.cache) {
         past = cache->length;
@@ -148,17 +201,33 @@ at::Tensor CausalLM::attend_plain(const DecoderLayer& layer, const at::Tensor& x
     shape.scale = config.attention_scale();
     shape.cap = config.traits.attention_cap;
     const at::Tensor attended = causal_attention(q, k, v, shape);
-    return layer.output.forward(attended.transpose(0, 1).reshape({rows, config.query_size()}),
+    return layer.output.forward(attended.transpose(0, 1).reshape({rows, config.attended_size()}),
                                 options.training);
 }
 
+namespace {
+
+// shares [S, count] -> the same with 0 for experts outside of the groups whose best one is best.
+at::Tensor keep_best_groups(const at::Tensor& shares, const ExpertConfig& e) {
+    const at::Tensor grouped = shares.unflatten(-1, {e.groups, -1}); // [S, groups, count / groups]
+    const at::Tensor best = std::get<1>(grouped.amax(-1).topk(e.groups_used, -1));
+    const at::Tensor kept = at::zeros({shares.size(0), e.groups}, shares.options());
+    return (grouped * kept.scatter(1, best, 1.0).unsqueeze(-1)).flatten(-2);
+}
+
+} // namespace
+
 at::Tensor CausalLM::mix_experts(const Experts& experts, const at::Tensor& x, bool training) const {
     const ExpertConfig& e = config.experts;
-    const at::Tensor shares =
-        at::softmax(at::linear(x, experts.router).to(at::kFloat), -1); // [S, count]
+    const at::Tensor scores = at::linear(x.to(experts.router.scalar_type()), experts.router);
+    at::Tensor shares = at::softmax(scores.to(at::kFloat), -1); // [S, count]
+    if (e.groups_used < e.groups)
+        shares = keep_best_groups(shares, e);
     auto [weights, chosen] = shares.topk(e.used, -1);
     if (e.normalized)
         weights = weights / weights.sum({-1}, true);
+    if (e.scale != 1)
+        weights = weights * e.scale;
     at::Tensor sum = at::zeros_like(x);
     for (std::int64_t i = 0; i < e.count; ++i) {
         const std::vector<at::Tensor> found = (chosen == i).nonzero().unbind(1);
@@ -177,8 +246,14 @@ at::Tensor CausalLM::mix_experts(const Experts& experts, const at::Tensor& x, bo
 
 at::Tensor CausalLM::feed_forward_plain(const DecoderLayer& layer, const at::Tensor& x,
                                         bool training) const {
-    if (layer.experts)
-        return mix_experts(*layer.experts, x, training);
+    if (!layer.experts)
+        return dense_plain(layer, x, training);
+    const at::Tensor mixed = mix_experts(*layer.experts, x, training);
+    return layer.gate_up.weight.defined() ? mixed + dense_plain(layer, x, training) : mixed;
+}
+
+at::Tensor CausalLM::dense_plain(const DecoderLayer& layer, const at::Tensor& x,
+                                 bool training) const {
     const at::Tensor first = layer.gate_up.forward(x, training);
     if (!config.traits.gated_mlp)
         return layer.down.forward(activate(first, config.traits.activation), training);
@@ -246,7 +321,8 @@ at::Tensor CausalLM::hidden_states(const at::Tensor& ids, const ForwardOptions& 
 std::vector<Linear*> CausalLM::linears() {
     std::vector<Linear*> result;
     for (DecoderLayer& layer : layers) {
-        for (Linear* linear : {&layer.qkv, &layer.output, &layer.gate_up, &layer.down})
+        for (Linear* linear : {&layer.qkv, &layer.query_up, &layer.key_value_up, &layer.output,
+                               &layer.gate_up, &layer.down})
             result.push_back(linear);
         if (!layer.experts)
             continue;

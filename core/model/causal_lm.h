@@ -28,10 +28,15 @@ struct DecoderLayer {
     at::Tensor input_norm_bias, post_norm_bias; // [channels] of LayerNorm, else undefined
     // [channels], after attention and after the MLP, before they are added; or undefined.
     at::Tensor attention_output_norm, mlp_output_norm;
-    at::Tensor q_norm, k_norm; // [head_dim], or over all heads, or undefined
-    Linear qkv; // rows q, k, v
+    // [head_dim], or over all heads, or undefined; of the narrow vectors with latent attention.
+    at::Tensor q_norm, k_norm;
+    // Rows q, k, v; with latent attention those of the narrow vectors, and the rotated part of k.
+    Linear qkv;
+    Linear query_up, key_value_up; // with latent attention: from the narrow vectors to all heads
     Linear output;
-    Linear gate_up; // rows gate, up; or up alone. Without weight where there are experts
+    // Rows gate, up; or up alone. With experts: of those that every token goes through, or without
+    // weight.
+    Linear gate_up;
     Linear down;
     std::optional<Experts> experts;
     std::int64_t window = 0; // 0: none
@@ -47,7 +52,8 @@ struct RotaryTables {
 // One for each LayerRope; those that no layer asks for are undefined. Without rotation: 1 and 0.
 using LayerTables = std::array<RotaryTables, 3>;
 
-// Keys and values of the tokens seen so far, [kv_heads, capacity, head_dim] for each layer.
+// Keys [kv_heads, capacity, head_dim] and values [kv_heads, capacity, value_dim] of the tokens seen
+// so far, for each layer.
 struct KeyValueCache {
     std::vector<at::Tensor> keys, values;
     std::int64_t length = 0; // tokens in it
@@ -109,11 +115,20 @@ private:
     at::Tensor hidden_plain(const at::Tensor& ids, const ForwardOptions& options) const;
     at::Tensor normalize(const at::Tensor& x, const at::Tensor& gain,
                          const at::Tensor& bias = {}) const;
+    // Of each head, [heads, S, channels], rotated.
+    struct HeadTensors {
+        at::Tensor q, k, v;
+    };
+    HeadTensors project_heads(const DecoderLayer& layer, const at::Tensor& x,
+                              const RotaryTables& tables, bool training) const;
+    HeadTensors project_latent_heads(const DecoderLayer& layer, const at::Tensor& x,
+                                     const RotaryTables& tables, bool training) const;
     at::Tensor attend_plain(const DecoderLayer& layer, const at::Tensor& x,
                             const RotaryTables& tables, std::size_t number,
                             const ForwardOptions& options) const;
     at::Tensor feed_forward_plain(const DecoderLayer& layer, const at::Tensor& x,
                                   bool training) const;
+    at::Tensor dense_plain(const DecoderLayer& layer, const at::Tensor& x, bool training) const;
     at::Tensor mix_experts(const Experts& experts, const at::Tensor& x, bool training) const;
     // What attention or MLP adds to the residual stream.
     at::Tensor residual(const at::Tensor& output, const at::Tensor& norm) const;

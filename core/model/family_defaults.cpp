@@ -136,6 +136,10 @@ constexpr std::array families{
                    .norm_epsilon = 1e-5,
                    .theta = 1000000.0,
                    .traits = llama_traits},
+    FamilyDefaults{.name = "deepseek_v2",
+                   .family = ModelFamily::deepseek_v2,
+                   .reads_mlp_bias = true,
+                   .traits = llama_traits},
 };
 
 } // namespace

@@ -8,67 +8,21 @@
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/io/gguf_file.h"
+#include "core/model/deepseek_config.h"
 #include "core/model/family_defaults.h"
+#include "core/model/gguf_fields.h"
 #include "core/model/model_config.h"
 #include "core/model/model_support.h"
 
 namespace cuset {
 namespace {
 
-// Look-ups below one architecture's prefix, e.g. "llama.".
-class GgufFields {
-public:
-    GgufFields(const GgufFile& file, std::string architecture)
-        : file_(file)
-        , prefix_(std::move(architecture) + ".") { }
-
-    std::optional<std::int64_t> integer(const std::string& key, std::int64_t low,
-                                        std::int64_t high) const {
-        const auto value = file_.find_integer(prefix_ + key);
-        if (value && (*value < low || *value > high))
-            fail(key, std::to_string(*value));
-        return value;
-    }
-    std::int64_t require_integer(const std::string& key, std::int64_t low,
-                                 std::int64_t high) const {
-        const auto value = integer(key, low, high);
-        if (!value)
-            throw Error(ErrorCode::bad_value, "no " + prefix_ + key, file_.path().string());
-        return *value;
-    }
-    std::optional<double> number(const std::string& key, double low, double high) const {
-        const auto value = file_.find_number(prefix_ + key);
-        if (value && !(*value >= low && *value <= high))
-            fail(key, std::to_string(*value));
-        return value;
-    }
-    std::optional<std::string> text(const std::string& key) const {
-        return file_.find_string(prefix_ + key);
-    }
-    // Nothing if the key is not there or no array.
-    const std::vector<std::int64_t>* integers(const std::string& key) const {
-        const auto it = file_.metadata().find(prefix_ + key);
-        return it != file_.metadata().end() && std::holds_alternative<GgufArray>(it->second)
-            ? file_.find_integers(prefix_ + key)
-            : nullptr;
-    }
-
-private:
-    [[noreturn]] void fail(const std::string& key, const std::string& found) const {
-        throw Error(ErrorCode::bad_value, prefix_ + key + " is out of range: " + found,
-                    file_.path().string());
-    }
-
-    const GgufFile& file_;
-    std::string prefix_;
-};
-
 // llama.cpp's name of a family's architecture. Mistral and Mixtral are written as llama.
 struct Architecture {
     std::string_view name;
     ModelFamily family;
 };
-constexpr std::array<Architecture, 11> architectures{{{"llama", ModelFamily::llama},
+constexpr std::array<Architecture, 12> architectures{{{"llama", ModelFamily::llama},
                                                       {"qwen2", ModelFamily::qwen2},
                                                       {"qwen3", ModelFamily::qwen3},
                                                       {"phi3", ModelFamily::phi3},
@@ -78,7 +32,8 @@ constexpr std::array<Architecture, 11> architectures{{{"llama", ModelFamily::lla
                                                       {"starcoder2", ModelFamily::starcoder2},
                                                       {"gemma2", ModelFamily::gemma2},
                                                       {"gemma3", ModelFamily::gemma3},
-                                                      {"qwen3moe", ModelFamily::qwen3_moe}}};
+                                                      {"qwen3moe", ModelFamily::qwen3_moe},
+                                                      {"deepseek2", ModelFamily::deepseek_v2}}};
 
 const Architecture& require_architecture(const GgufFile& file) {
     const std::string name = file.find_string("general.architecture").value_or("");
@@ -137,14 +92,31 @@ bool read_longrope(const GgufFile& file, const GgufFields& f, RopeConfig& r) {
     return true;
 }
 
+void read_yarn(const GgufFields& f, const ModelConfig& c, RopeConfig& r) {
+    r.kind = RopeKind::yarn;
+    r.attention_factor = f.number("rope.scaling.yarn_attn_factor", 0.0, 1e6);
+    // llama.cpp multiplies YaRN's own factor by this one.
+    if (auto scale = f.number("rope.scaling.attn_factor", 0.0, 1e6))
+        r.attention_factor = *scale * (1.0 + 0.1 * std::log(r.factor));
+    r.beta_fast = f.number("rope.scaling.yarn_beta_fast", 1e-6, 1e6).value_or(r.beta_fast);
+    r.beta_slow = f.number("rope.scaling.yarn_beta_slow", 1e-6, 1e6).value_or(r.beta_slow);
+    if (!c.has_latent_attention())
+        return;
+    // A tenth of mscale_all_dim. mscale is taken to be the same: cos and sin stay as they are.
+    if (auto tenth = f.number("rope.scaling.yarn_log_multiplier", 0.0, 1e6)) {
+        r.mscale_all_dim = *tenth * 10.0;
+        r.attention_factor = r.attention_factor.value_or(1.0);
+    }
+}
+
 RopeConfig read_gguf_rope(const GgufFile& file, const GgufFields& f, const ModelConfig& c) {
     RopeConfig r;
-    r.dimensions = f.integer("rope.dimension_count", 2, 4096).value_or(c.head_dim);
+    const std::int64_t channels = c.has_latent_attention() ? c.latent.rotated : c.head_dim;
+    r.dimensions = f.integer("rope.dimension_count", 2, 4096).value_or(channels);
     const bool partial = family_defaults(c.family).partial_rope;
-    if (r.dimensions > c.head_dim || r.dimensions % 2 != 0
-        || (r.dimensions != c.head_dim && !partial))
+    if (r.dimensions > channels || r.dimensions % 2 != 0 || (r.dimensions != channels && !partial))
         throw Error(ErrorCode::unsupported,
-                    "rotates " + std::to_string(r.dimensions) + " of " + std::to_string(c.head_dim)
+                    "rotates " + std::to_string(r.dimensions) + " of " + std::to_string(channels)
                         + " channels of a head; partial rotation is not supported",
                     file.path().string());
     r.context_length = c.context_length;
@@ -157,12 +129,9 @@ RopeConfig read_gguf_rope(const GgufFile& file, const GgufFields& f, const Model
         return r;
     if (kind == "linear")
         r.kind = RopeKind::linear;
-    else if (kind == "yarn") {
-        r.kind = RopeKind::yarn;
-        // llama.cpp multiplies YaRN's own factor by this one.
-        if (auto scale = f.number("rope.scaling.attn_factor", 0.0, 1e6))
-            r.attention_factor = *scale * (1.0 + 0.1 * std::log(r.factor));
-    } else if (kind != "none")
+    else if (kind == "yarn")
+        read_yarn(f, c, r);
+    else if (kind != "none")
         throw Error(ErrorCode::unsupported,
                     "rope scaling '" + printable(kind, 40)
                         + "' is not supported; supported are none, linear and yarn",
@@ -229,10 +198,10 @@ void read_experts(const GgufFile& file, const GgufFields& f, ModelConfig& c) {
         return;
     if (c.family == ModelFamily::llama)
         c.family = ModelFamily::mixtral;
-    else if (c.family != ModelFamily::qwen3_moe)
+    else if (c.family != ModelFamily::qwen3_moe && c.family != ModelFamily::deepseek_v2)
         throw Error(ErrorCode::unsupported,
-                    "mixture of experts of this architecture: not supported; supported are mixtral "
-                    "and qwen3moe",
+                    "mixture of experts of this architecture: not supported; supported are "
+                    "mixtral, qwen3moe and deepseek2",
                     file.path().string());
     c.experts.used = f.require_integer("expert_used_count", 1, c.experts.count);
     c.experts.intermediate =
@@ -240,6 +209,20 @@ void read_experts(const GgufFile& file, const GgufFields& f, ModelConfig& c) {
     for (std::int64_t i = 0; i < c.layers; ++i)
         c.expert_layers.push_back(
             file.find_tensor("blk." + std::to_string(i) + ".ffn_gate_inp.weight") != nullptr);
+    if (c.family == ModelFamily::deepseek_v2)
+        read_deepseek_experts(f, c);
+}
+
+void read_heads(const GgufFields& f, ModelConfig& c) {
+    c.heads = f.require_integer("attention.head_count", 1, 65536);
+    if (c.family == ModelFamily::deepseek_v2)
+        return read_latent_attention(f, c);
+    c.kv_heads = f.integer("attention.head_count_kv", 1, 65536).value_or(c.heads);
+    c.head_dim = f.integer("attention.key_length", 2, 4096)
+                     .value_or(std::max<std::int64_t>(c.hidden / c.heads, 2));
+    if (f.integer("attention.value_length", 2, 4096).value_or(c.head_dim) != c.head_dim)
+        throw Error(ErrorCode::unsupported, "keys and values of different size are not supported",
+                    f.file().path().string());
 }
 
 void read_switches(const GgufFile& file, ModelConfig& c) {
@@ -254,7 +237,8 @@ void read_switches(const GgufFile& file, ModelConfig& c) {
 }
 
 void read_tokens(const GgufFile& file, ModelConfig& c) {
-    if (auto id = file.find_integer("tokenizer.ggml.bos_token_id"); id && *id < c.vocabulary)
+    if (auto id = file.find_integer("tokenizer.ggml.bos_token_id");
+        id && *id >= 0 && *id < c.vocabulary)
         c.bos_id = static_cast<std::int32_t>(*id);
     for (const char* key : {"eos", "eot"})
         if (auto id = file.find_integer("tokenizer.ggml." + std::string(key) + "_token_id");
@@ -273,15 +257,9 @@ ModelConfig read_gguf_config(const GgufFile& file) {
     c.qk_norm = family_defaults(c.family).qk_norm;
     c.hidden = f.require_integer("embedding_length", 1, 1 << 20);
     c.layers = f.require_integer("block_count", 1, 4096);
-    c.heads = f.require_integer("attention.head_count", 1, 65536);
-    c.kv_heads = f.integer("attention.head_count_kv", 1, 65536).value_or(c.heads);
     c.intermediate = f.require_integer("feed_forward_length", 1, 1 << 22);
     c.context_length = f.require_integer("context_length", 1, 1 << 30);
-    c.head_dim = f.integer("attention.key_length", 2, 4096)
-                     .value_or(std::max<std::int64_t>(c.hidden / c.heads, 2));
-    if (f.integer("attention.value_length", 2, 4096).value_or(c.head_dim) != c.head_dim)
-        throw Error(ErrorCode::unsupported, "keys and values of different size are not supported",
-                    file.path().string());
+    read_heads(f, c);
     c.norm_epsilon = f.number(c.traits.norm == NormKind::layer ? "attention.layer_norm_epsilon"
                                                                : "attention.layer_norm_rms_epsilon",
                               0.0, 1.0)
@@ -292,6 +270,8 @@ ModelConfig read_gguf_config(const GgufFile& file) {
     read_experts(file, f, c);
     read_scales(f, c);
     c.rope = read_gguf_rope(file, f, c);
+    if (c.has_latent_attention())
+        c.traits.attention_scale = latent_attention_scale(c.head_dim, c.rope);
     read_layers(f, c);
     read_tokens(file, c);
     c.stored_dtype = std::string(ggml_type_name(file.tensors().front().type));

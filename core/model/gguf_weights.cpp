@@ -24,6 +24,12 @@ const NameMap& layer_names(bool output_norms) {
                                 {"self_attn.v_proj", "attn_v"},
                                 {"self_attn.qkv_proj", "attn_qkv"},
                                 {"self_attn.o_proj", "attn_output"},
+                                {"self_attn.q_a_proj", "attn_q_a"},
+                                {"self_attn.q_a_layernorm", "attn_q_a_norm"},
+                                {"self_attn.q_b_proj", "attn_q_b"},
+                                {"self_attn.kv_a_proj_with_mqa", "attn_kv_a_mqa"},
+                                {"self_attn.kv_a_layernorm", "attn_kv_a_norm"},
+                                {"self_attn.kv_b_proj", "attn_kv_b"},
                                 {"self_attn.q_norm", "attn_q_norm"},
                                 {"self_attn.k_norm", "attn_k_norm"},
                                 {"mlp.gate_proj", "ffn_gate"},
@@ -33,6 +39,9 @@ const NameMap& layer_names(bool output_norms) {
                                 {"mlp.c_fc", "ffn_up"},
                                 {"mlp.c_proj", "ffn_down"},
                                 {"mlp.gate", "ffn_gate_inp"},
+                                {"mlp.shared_experts.gate_proj", "ffn_gate_shexp"},
+                                {"mlp.shared_experts.up_proj", "ffn_up_shexp"},
+                                {"mlp.shared_experts.down_proj", "ffn_down_shexp"},
                                 {"mlp.experts.gate_proj", "ffn_gate_exps"},
                                 {"mlp.experts.up_proj", "ffn_up_exps"},
                                 {"mlp.experts.down_proj", "ffn_down_exps"}};
@@ -92,7 +101,7 @@ public:
         const GgufName place = locate(name);
         const GgufTensor* tensor = file_.find_tensor(place.tensor);
         if (!tensor)
-            return std::nullopt;
+            return split_shape(place.tensor);
         std::vector<std::int64_t> shape = tensor->shape;
         if (place.expert >= 0) {
             if (shape.size() != 3 || place.expert >= shape[0])
@@ -105,6 +114,8 @@ public:
     void read(const std::string& name, at::Tensor& out) const override {
         const GgufName place = locate(name);
         const GgufTensor* tensor = file_.find_tensor(place.tensor);
+        if (!tensor)
+            return read_split(place.tensor, out);
         const std::int64_t pair = rotated_rows(name);
         // The elements of a bias are put in order as the rows of its weight are.
         const std::int64_t width = out.dim() == 1 && pair > 0 ? 1 : out.size(-1);
@@ -161,6 +172,53 @@ public:
     }
 
 private:
+    // Latent attention's kv_b_proj, which newer files hold in two: that of the keys turned around,
+    // [heads, rank, channels], and that of the values, [heads, channels, rank].
+    struct SplitWeight {
+        const GgufTensor *keys = nullptr, *values = nullptr;
+    };
+    std::optional<SplitWeight> find_split(const std::string& tensor) const {
+        constexpr std::string_view ending = "attn_kv_b.weight";
+        if (!tensor.ends_with(ending))
+            return std::nullopt;
+        const std::string layer = tensor.substr(0, tensor.size() - ending.size());
+        const SplitWeight found{file_.find_tensor(layer + "attn_k_b.weight"),
+                                file_.find_tensor(layer + "attn_v_b.weight")};
+        if (!found.keys || !found.values)
+            return std::nullopt;
+        const auto &k = found.keys->shape, &v = found.values->shape;
+        if (k.size() != 3 || v.size() != 3 || k[0] != v[0] || k[1] != v[2])
+            return std::nullopt;
+        return found;
+    }
+
+    std::optional<std::vector<std::int64_t>> split_shape(const std::string& tensor) const {
+        const auto split = find_split(tensor);
+        if (!split)
+            return std::nullopt;
+        const auto &k = split->keys->shape, &v = split->values->shape;
+        return std::vector<std::int64_t>{k[0] * (k[2] + v[1]), k[1]};
+    }
+
+    void read_split(const std::string& tensor, at::Tensor& out) const {
+        const SplitWeight split = find_split(tensor).value();
+        const at::Tensor keys = decode_whole(*split.keys), values = decode_whole(*split.values);
+        out.copy_(at::cat({keys.transpose(1, 2), values}, 1).flatten(0, 1));
+        drop_pages(split.keys->bytes);
+        drop_pages(split.values->bytes);
+    }
+
+    static at::Tensor decode_whole(const GgufTensor& tensor) {
+        const at::Tensor all = at::empty(tensor.shape, at::kFloat);
+        const std::int64_t width = all.size(-1), rows = all.numel() / width;
+        const std::uint64_t row = ggml_bytes(tensor.type, static_cast<std::uint64_t>(width));
+        for (std::int64_t r = 0; r < rows; ++r)
+            dequantize(
+                tensor.type, tensor.bytes.subspan(static_cast<std::uint64_t>(r) * row, row),
+                std::span(all.data_ptr<float>() + r * width, static_cast<std::size_t>(width)));
+        return all;
+    }
+
     GgufName locate(const std::string& name) const {
         return gguf_name(name, config_.traits.output_norms);
     }

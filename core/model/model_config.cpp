@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/model/config_fields.h"
+#include "core/model/deepseek_config.h"
 #include "core/model/family_defaults.h"
 #include "core/model/model_support.h"
 
@@ -32,6 +33,8 @@ void read_shape(const ConfigFields& f, const FamilyDefaults& family, ModelConfig
     if (head_dim == 0)
         head_dim = c.hidden / c.heads;
     c.head_dim = f.integer("head_dim", 2, 4096).value_or(head_dim);
+    if (c.family == ModelFamily::deepseek_v2)
+        read_latent_attention(f, c);
     check_config_shape(c, f.subject());
 }
 
@@ -106,7 +109,7 @@ void read_unrotated_layers(const ConfigFields& f, ModelConfig& c) {
 
 void read_ropes(const ConfigFields& f, const FamilyDefaults& family, ModelConfig& c) {
     RopeReading reading;
-    reading.head_dim = c.head_dim;
+    reading.head_dim = c.has_latent_attention() ? c.latent.rotated : c.head_dim;
     reading.context_length = c.context_length;
     reading.theta = family.theta;
     reading.partial = family.partial_rope;
@@ -114,6 +117,8 @@ void read_ropes(const ConfigFields& f, const FamilyDefaults& family, ModelConfig
         reading.original_context_length = 4096;
     if (c.family != ModelFamily::gemma3) {
         c.rope = read_rope(f, reading, c.warnings);
+        if (c.family == ModelFamily::deepseek_v2)
+            c.traits.attention_scale = latent_attention_scale(c.head_dim, c.rope);
         return;
     }
     reading.layer_type = "full_attention";
@@ -172,6 +177,8 @@ void read_scales(const ConfigFields& f, ModelConfig& c) {
 }
 
 void read_experts(const ConfigFields& f, ModelConfig& c) {
+    if (c.family == ModelFamily::deepseek_v2)
+        return read_deepseek_experts(f, c);
     const bool qwen = c.family == ModelFamily::qwen3_moe;
     if (!qwen && c.family != ModelFamily::mixtral)
         return;
@@ -264,17 +271,31 @@ bool ModelConfig::has_experts(std::int64_t layer) const {
 
 bool ModelConfig::is_llama_kind() const {
     return traits == DecoderTraits{} && experts.count == 0 && qk_norm != QueryKeyNorm::full
-        && !local_rope && rope.dimensions == head_dim;
+        && !local_rope && !has_latent_attention() && rope.dimensions == head_dim;
 }
 
+namespace {
+
+std::int64_t attention_parameters(const ModelConfig& c) {
+    if (!c.has_latent_attention())
+        return (c.query_size() + 2 * c.kv_size()) * (c.hidden + (c.qkv_bias ? 1 : 0))
+            + c.query_size() * c.hidden + (c.output_bias ? c.hidden : 0);
+    const LatentConfig& l = c.latent;
+    const std::int64_t query = l.query_rank > 0
+        ? l.query_rank * (c.hidden + 1 + c.query_size()) // the norm's gain among it
+        : c.query_size() * c.hidden;
+    return query + (l.key_rank + l.rotated) * c.hidden + l.key_rank * (1 + c.latent_size())
+        + c.attended_size() * c.hidden;
+}
+
+} // namespace
+
 std::int64_t ModelConfig::parameters() const {
-    const std::int64_t qkv = (query_size() + 2 * kv_size()) * (hidden + (qkv_bias ? 1 : 0));
-    const std::int64_t out = query_size() * hidden + (output_bias ? hidden : 0);
     const std::int64_t products = traits.gated_mlp ? 3 : 2;
     const std::int64_t mlp =
         products * hidden * intermediate + (mlp_bias ? (products - 1) * intermediate + hidden : 0);
-    const std::int64_t mixture =
-        experts.count * (3 * hidden * experts.intermediate + hidden); // and the router
+    const std::int64_t mixture = experts.count * (3 * hidden * experts.intermediate + hidden)
+        + 3 * hidden * experts.shared; // the router among it
     const std::int64_t norm = hidden * (traits.norm == NormKind::layer ? 2 : 1);
     std::int64_t norms = norm * ((traits.input_norms ? 2 : 0) + (traits.output_norms ? 2 : 0));
     if (qk_norm == QueryKeyNorm::head)
@@ -283,7 +304,7 @@ std::int64_t ModelConfig::parameters() const {
         norms += query_size() + kv_size();
     std::int64_t total = norm + vocabulary * hidden * (tied_head ? 1 : 2);
     for (std::int64_t i = 0; i < layers; ++i)
-        total += qkv + out + norms + (has_experts(i) ? mixture : mlp);
+        total += attention_parameters(*this) + norms + (has_experts(i) ? mixture : mlp);
     return total;
 }
 

@@ -30,7 +30,8 @@ enum class ModelFamily {
     gemma2,
     gemma3,
     qwen3_moe,
-    mixtral
+    mixtral,
+    deepseek_v2
 };
 std::string_view model_family_name(ModelFamily family) noexcept;
 
@@ -63,12 +64,27 @@ enum class LayerRope { global, local, none };
 
 // A mixture of experts instead of the MLP: each token goes through the `used` experts with the
 // largest softmax of the router's logits, their outputs weighed by it. arXiv 2101.03961,
-// 2401.04088.
+// 2401.04088; shared experts and groups: 2401.06066, 2405.04434.
 struct ExpertConfig {
     std::int64_t count = 0; // 0: none
     std::int64_t used = 0;
     std::int64_t intermediate = 0; // channels of each
     bool normalized = true; // the weights of the experts used are made to sum to 1
+    double scale = 1; // multiplies the weights
+    std::int64_t shared = 0; // channels of the MLP that every token goes through besides; 0: none
+    // Experts are chosen from the `groups_used` groups whose best expert is best; 1: no groups.
+    std::int64_t groups = 1, groups_used = 1;
+    bool wide_router = false; // the router is kept and multiplied in float32
+};
+
+// Multi-head latent attention (arXiv 2405.04434): the keys and values of all heads are made from
+// one narrow vector of each token, and so may the queries. Only the last channels of a head turn,
+// in pairs that lie side by side, and those of the keys are the same for all heads.
+struct LatentConfig {
+    std::int64_t key_rank = 0; // channels of the vector for keys and values; 0: plain attention
+    std::int64_t query_rank = 0; // of the one for queries; 0: made from the hidden state itself
+    std::int64_t rotated = 0; // channels of a head
+    std::int64_t value_dim = 0; // channels of a value head
 };
 
 struct ModelConfig {
@@ -90,6 +106,7 @@ struct ModelConfig {
     QueryKeyNorm qk_norm = QueryKeyNorm::none;
     DecoderTraits traits;
     ExpertConfig experts;
+    LatentConfig latent;
     std::vector<bool> expert_layers; // [layers] which have experts; empty: all, where there are any
     std::vector<std::int64_t>
         windows; // [layers] position i sees i - w + 1 .. i; 0: everything before
@@ -103,6 +120,11 @@ struct ModelConfig {
 
     std::int64_t query_size() const { return heads * head_dim; }
     std::int64_t kv_size() const { return kv_heads * head_dim; }
+    bool has_latent_attention() const { return latent.key_rank > 0; }
+    std::int64_t value_dim() const { return has_latent_attention() ? latent.value_dim : head_dim; }
+    // Channels of all heads' outputs, and of what makes keys without rotation and values.
+    std::int64_t attended_size() const { return heads * value_dim(); }
+    std::int64_t latent_size() const { return heads * (head_dim - latent.rotated + value_dim()); }
     double attention_scale() const;
     bool has_experts(std::int64_t layer) const;
     // Nothing but windows, head norms, biases and layers without rotation differs from Llama: what

@@ -120,7 +120,7 @@ std::uint64_t scoring_bytes(const ModelConfig& c, std::int64_t length, std::int6
     const std::int64_t mlp_rows = std::min<std::int64_t>(length, 1024);
     const std::int64_t rows = length * (3 * c.hidden + 3 * c.query_size() + 4 * c.kv_size());
     const std::int64_t attention = c.heads * 256 * (length + c.head_dim);
-    const std::int64_t mlp = mlp_rows * 3 * c.intermediate;
+    const std::int64_t mlp = mlp_rows * 3 * std::max(c.intermediate, c.experts.shared);
     const std::int64_t head = chunk_rows(c.vocabulary, element) * c.vocabulary;
     const std::int64_t library = 160 << 20; // torch, its threads, tokenizer
     return static_cast<std::uint64_t>((rows + attention + mlp + head) * element + library);

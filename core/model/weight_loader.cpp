@@ -56,8 +56,12 @@ private:
     }
 
     at::Tensor read(const std::string& name, at::IntArrayRef shape) {
+        return read(name, shape, dtype_);
+    }
+
+    at::Tensor read(const std::string& name, at::IntArrayRef shape, at::ScalarType dtype) {
         check(name, shape);
-        at::Tensor out = at::empty(shape, at::TensorOptions().dtype(dtype_));
+        at::Tensor out = at::empty(shape, at::TensorOptions().dtype(dtype));
         source_.read(name, out);
         return out.to(device_);
     }
@@ -100,7 +104,8 @@ private:
     std::int64_t expected_tensors() const {
         std::int64_t count = 3;
         for (std::int64_t i = 0; i < config_.layers; ++i)
-            count += 9 + (config_.has_experts(i) ? 3 * config_.experts.count : 0);
+            count += (config_.has_latent_attention() ? 11 : 9)
+                + (config_.has_experts(i) ? 3 * config_.experts.count : 0);
         return count;
     }
 
@@ -133,6 +138,24 @@ private:
         layer.output = read_linear(prefix, {{"o_proj", c.hidden}}, c.query_size(), c.output_bias);
     }
 
+    void load_latent_attention(DecoderLayer& layer, const std::string& prefix) {
+        const ModelConfig& c = config_;
+        const LatentConfig& l = c.latent;
+        const PartSize key{"kv_a_proj_with_mqa", l.key_rank + l.rotated};
+        if (l.query_rank > 0) {
+            layer.qkv = read_linear(prefix, {{"q_a_proj", l.query_rank}, key}, c.hidden, false);
+            layer.q_norm = read_gain(prefix + "q_a_layernorm.weight", l.query_rank);
+            layer.query_up =
+                read_linear(prefix, {{"q_b_proj", c.query_size()}}, l.query_rank, false);
+        } else {
+            layer.qkv = read_linear(prefix, {{"q_proj", c.query_size()}, key}, c.hidden, false);
+        }
+        layer.k_norm = read_gain(prefix + "kv_a_layernorm.weight", l.key_rank);
+        layer.key_value_up =
+            read_linear(prefix, {{"kv_b_proj", c.latent_size()}}, l.key_rank, false);
+        layer.output = read_linear(prefix, {{"o_proj", c.hidden}}, c.attended_size(), false);
+    }
+
     // By the names that transformers gives the norms of its four ways to place them.
     void load_norms(DecoderLayer& layer, const std::string& prefix) {
         const DecoderTraits& t = config_.traits;
@@ -155,16 +178,16 @@ private:
         }
     }
 
-    void load_mlp(DecoderLayer& layer, const std::string& prefix) {
+    void load_mlp(DecoderLayer& layer, const std::string& prefix, std::int64_t width) {
         const ModelConfig& c = config_;
-        std::vector<PartSize> parts{{"gate_proj", c.intermediate}, {"up_proj", c.intermediate}};
+        std::vector<PartSize> parts{{"gate_proj", width}, {"up_proj", width}};
         if (c.fused_projections)
-            parts = {{"gate_up_proj", 2 * c.intermediate}};
+            parts = {{"gate_up_proj", 2 * width}};
         if (!c.traits.gated_mlp)
-            parts = {{"c_fc", c.intermediate}};
+            parts = {{"c_fc", width}};
         layer.gate_up = read_linear(prefix, parts, c.hidden, c.mlp_bias);
         layer.down = read_linear(prefix, {{c.traits.gated_mlp ? "down_proj" : "c_proj", c.hidden}},
-                                 c.intermediate, c.mlp_bias);
+                                 width, c.mlp_bias);
     }
 
     // Mixtral's names or Qwen's.
@@ -173,7 +196,8 @@ private:
         const bool sparse = source_.find_shape(layer + "block_sparse_moe.gate.weight").has_value();
         const std::string prefix = layer + (sparse ? "block_sparse_moe." : "mlp.");
         Experts experts;
-        experts.router = read(prefix + "gate.weight", {c.experts.count, c.hidden});
+        experts.router = read(prefix + "gate.weight", {c.experts.count, c.hidden},
+                              c.experts.wide_router ? at::kFloat : dtype_);
         for (std::int64_t i = 0; i < c.experts.count; ++i) {
             const std::string expert = prefix + "experts." + std::to_string(i) + ".";
             const std::int64_t width = c.experts.intermediate;
@@ -189,12 +213,18 @@ private:
     DecoderLayer load_layer(std::int64_t i) {
         const std::string prefix = "model.layers." + std::to_string(i) + ".";
         DecoderLayer layer;
-        load_attention(layer, prefix + "self_attn.");
-        load_norms(layer, prefix);
-        if (config_.has_experts(i))
-            layer.experts = load_experts(prefix);
+        if (config_.has_latent_attention())
+            load_latent_attention(layer, prefix + "self_attn.");
         else
-            load_mlp(layer, prefix + "mlp.");
+            load_attention(layer, prefix + "self_attn.");
+        load_norms(layer, prefix);
+        if (!config_.has_experts(i)) {
+            load_mlp(layer, prefix + "mlp.", config_.intermediate);
+        } else {
+            layer.experts = load_experts(prefix);
+            if (config_.experts.shared > 0)
+                load_mlp(layer, prefix + "mlp.shared_experts.", config_.experts.shared);
+        }
         layer.window = config_.windows[static_cast<std::size_t>(i)];
         layer.rope = config_.layer_ropes[static_cast<std::size_t>(i)];
         return layer;

@@ -160,7 +160,8 @@ INSTANTIATE_TEST_SUITE_P(Models, Golden,
                                          "llama-dynamic-rope", "qwen2", "qwen2-yarn", "qwen3",
                                          "mistral-window", "phi3", "phi3-longrope", "granite",
                                          "olmo2", "smollm3", "starcoder2", "gemma2", "gemma3",
-                                         "qwen3-moe", "mixtral", "fp8-block", "fp8-row",
+                                         "qwen3-moe", "mixtral", "deepseek-v2",
+                                         "deepseek-v2-groups", "fp8-block", "fp8-row",
                                          "fp8-tensor"),
                          test_name);
 
@@ -172,7 +173,9 @@ TEST_P(GoldenGguf, Float32EqualsTransformers) {
 
 INSTANTIATE_TEST_SUITE_P(Models, GoldenGguf,
                          testing::Values("phi3", "phi3-longrope", "granite", "olmo2", "smollm3",
-                                         "starcoder2", "gemma2", "gemma3", "qwen3-moe", "mixtral"),
+                                         "starcoder2", "gemma2", "gemma3", "qwen3-moe", "mixtral",
+                                         "qwen2", "qwen2-yarn", "qwen3", "llama3-rope",
+                                         "deepseek-v2", "deepseek-v2-groups"),
                          test_name);
 
 } // namespace

@@ -119,6 +119,76 @@ TEST(ModelConfig, YarnFactor) {
     }
 }
 
+json deepseek() {
+    return {{"model_type", "deepseek_v2"}, {"hidden_size", 64},     {"num_attention_heads", 4},
+            {"q_lora_rank", nullptr},      {"kv_lora_rank", 32},    {"qk_nope_head_dim", 128},
+            {"qk_rope_head_dim", 64},      {"v_head_dim", 128},     {"n_routed_experts", 6},
+            {"num_experts_per_tok", 2},    {"n_shared_experts", 2}, {"moe_intermediate_size", 24},
+            {"first_k_dense_replace", 1}};
+}
+
+TEST(ModelConfig, LatentAttention) {
+    json config = deepseek();
+    ModelConfig c = parse(config);
+    EXPECT_EQ(c.head_dim, 192);
+    EXPECT_EQ(c.kv_heads, 4);
+    EXPECT_EQ(c.latent.query_rank, 0);
+    EXPECT_EQ(c.rope.dimensions, 64);
+    EXPECT_EQ(c.experts.shared, 48);
+    EXPECT_FALSE(c.has_experts(0));
+    EXPECT_TRUE(c.has_experts(1));
+    EXPECT_FALSE(c.is_llama_kind());
+    EXPECT_NEAR(c.attention_scale(), 1 / std::sqrt(192.0), 1e-12);
+    config["rope_scaling"] = {{"type", "yarn"},
+                              {"factor", 40},
+                              {"mscale", 0.707},
+                              {"mscale_all_dim", 0.707},
+                              {"original_max_position_embeddings", 64}};
+    c = parse(config);
+    const double mscale = 1 + 0.0707 * std::log(40.0);
+    EXPECT_NEAR(c.attention_scale(), mscale * mscale / std::sqrt(192.0), 1e-9);
+    EXPECT_NEAR(rope_frequencies(c.rope, 16).attention_scaling, 1.0, 1e-6);
+    config.erase("q_lora_rank");
+    EXPECT_EQ(parse(config).latent.query_rank, 1536); // the reference's default; null means none
+}
+
+TEST(ModelConfig, LatentAttentionCountsItsWeights) {
+    // As make_families.py printed them.
+    EXPECT_EQ(parse_model_config(test::read_text(test::model_path("deepseek-v2") / "config.json"),
+                                 "config.json")
+                  .parameters(),
+              136896);
+    EXPECT_EQ(
+        parse_model_config(test::read_text(test::model_path("deepseek-v2-groups") / "config.json"),
+                           "config.json")
+            .parameters(),
+        135696);
+}
+
+TEST(ModelConfig, OtherRoutersThanDeepSeekV2sAreRefused) {
+    const auto refused = [](const char* key, const json& value) {
+        json config = deepseek();
+        config[key] = value;
+        const Error error = refusal(config);
+        EXPECT_EQ(error.code(), ErrorCode::unsupported) << key;
+        return std::string(error.what());
+    };
+    EXPECT_THAT(refused("topk_method", "noaux_tc"), HasSubstr("'noaux_tc'"));
+    EXPECT_THAT(refused("scoring_func", "sigmoid"), HasSubstr("'sigmoid'"));
+    EXPECT_THAT(refused("norm_topk_prob", true), HasSubstr("norm_topk_prob"));
+    EXPECT_THAT(refused("moe_layer_freq", 2), HasSubstr("moe_layer_freq"));
+    EXPECT_THAT(refused("attention_bias", true), HasSubstr("attention_bias"));
+    json config = deepseek();
+    config.update({{"topk_method", "group_limited_greedy"}, {"n_group", 4}, {"topk_group", 1}});
+    EXPECT_THAT(refusal(config).what(), HasSubstr("6 experts do not make 4 groups"));
+    config.update({{"n_group", 6}});
+    EXPECT_EQ(refusal(config).code(), ErrorCode::bad_value); // one group of one expert, two to use
+    config.update({{"n_group", 3}});
+    EXPECT_EQ(parse(config).experts.groups, 3);
+    config["qk_rope_head_dim"] = 7;
+    EXPECT_THAT(refusal(config).what(), HasSubstr("qk_rope_head_dim is 7"));
+}
+
 TEST(ModelConfig, SlidingWindowSwitches) {
     const json configs = cases("PB5-sliding-window-switches", "configs.json");
     const json expected = cases("PB5-sliding-window-switches", "expected.json");

@@ -13,7 +13,7 @@ import os
 import shutil
 
 import torch
-from transformers import (AutoModelForCausalLM, Gemma2Config, Gemma2ForCausalLM, Gemma3ForCausalLM, Gemma3TextConfig,
+from transformers import (AutoModelForCausalLM, DeepseekV2Config, DeepseekV2ForCausalLM, Gemma2Config, Gemma2ForCausalLM, Gemma3ForCausalLM, Gemma3TextConfig,
                           GraniteConfig, GraniteForCausalLM, LlamaConfig, LlamaForCausalLM, MixtralConfig,
                           MixtralForCausalLM, Olmo2Config, Olmo2ForCausalLM, Phi3Config, Phi3ForCausalLM,
                           Qwen3MoeConfig, Qwen3MoeForCausalLM, SmolLM3Config, SmolLM3ForCausalLM, Starcoder2Config,
@@ -25,6 +25,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 BASE = dict(vocab_size=704, hidden_size=32, intermediate_size=80, num_hidden_layers=4, num_attention_heads=4,
             num_key_value_heads=2, max_position_embeddings=2048, initializer_range=0.25, attn_implementation="eager",
             bos_token_id=0, eos_token_id=2, pad_token_id=0)
+LATENT = dict(num_key_value_heads=4, kv_lora_rank=24, qk_nope_head_dim=12, qk_rope_head_dim=8, v_head_dim=10,
+              n_routed_experts=6, num_experts_per_tok=2, moe_intermediate_size=24, n_shared_experts=2,
+              first_k_dense_replace=1)
 SHORT = [1.0 + 0.1 * i for i in range(3)]
 LONG = [2.0 + 1.5 * i for i in range(3)]
 
@@ -59,8 +62,15 @@ MODELS = {
     "llama-dynamic-rope": (LlamaForCausalLM, LlamaConfig, dict(
         tie_word_embeddings=True, max_position_embeddings=64, rope_parameters=dict(
             rope_type="dynamic", rope_theta=10000.0, factor=4.0))),
+    "deepseek-v2": (DeepseekV2ForCausalLM, DeepseekV2Config, dict(  # as V2-Lite
+        q_lora_rank=None, **LATENT, tie_word_embeddings=False, rope_parameters=dict(
+            rope_type="yarn", rope_theta=10000.0, factor=4.0, original_max_position_embeddings=64, beta_fast=24,
+            beta_slow=2, mscale=0.707, mscale_all_dim=0.707))),
+    "deepseek-v2-groups": (DeepseekV2ForCausalLM, DeepseekV2Config, dict(
+        q_lora_rank=20, **LATENT, topk_method="group_limited_greedy", n_group=3, topk_group=2,
+        routed_scaling_factor=1.5, tie_word_embeddings=False)),
 }
-OLD_STYLE = ["phi3-longrope", "starcoder2", "gemma2", "mixtral"]
+OLD_STYLE = ["deepseek-v2", "phi3-longrope", "starcoder2", "gemma2", "mixtral"]
 
 
 def gemma3_old_style(folder):

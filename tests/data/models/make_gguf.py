@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Convert the fixture models to GGUF with llama.cpp's own converter, in float32 norms and bfloat16 matrices.
+"""Convert the fixture models to GGUF with llama.cpp's own converter, in float32 norms and bfloat16 matrices
+(float32 where the model is stored so).
 
 Usage: make_gguf.py LLAMA_CPP_DIR [--models DIR] [--out DIR] [NAME...]
 LLAMA_CPP_DIR holds convert_hf_to_gguf.py and the folder conversion/, e.g. vendor/llama.cpp of the source
 distribution of llama-cpp-python 0.3.36; it is used, not copied. The one thing changed: the fixtures' tokenizers
-are none that the converter knows by their hash, and are named as SmolLM's, whose splits they have; Phi 3 and
+are none that the converter knows by their hash, and are given the name whose splits they have; Phi 3 and
 Gemma 2, which it expects with SentencePiece, are given the same byte-level vocabulary; StarCoder 2's window, which
 it leaves out, is written.
 Needs: torch transformers gguf safetensors
@@ -17,9 +18,10 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-NAMES = ["phi3", "phi3-longrope", "granite", "olmo2", "smollm3", "starcoder2", "gemma2", "gemma3", "qwen3-moe", "mixtral"]
-
-
+NAMES = ["phi3", "phi3-longrope", "granite", "olmo2", "smollm3", "starcoder2", "gemma2", "gemma3", "qwen3-moe", "mixtral",
+         "qwen2", "qwen2-yarn", "qwen3", "llama3-rope", "deepseek-v2", "deepseek-v2-groups"]
+PRE_TOKENIZERS = {"qwen2": "qwen2", "qwen2-yarn": "qwen2", "qwen3": "qwen2", "llama3-rope": "llama-bpe"}
+FLOAT32 = ["qwen2-yarn"]
 # For the verdict on quantised weights.
 QUANTISED = {"smollm3-q8_0": ("smollm3", "q8_0")}
 
@@ -53,13 +55,13 @@ def main():
     import convert_hf_to_gguf
     from conversion import base, gemma, phi, starcoder
     base.TextModel._create_vocab_sentencepiece = no_sentencepiece
-    base.TextModel.get_vocab_base_pre = lambda self, tokenizer: "smollm"
     for model in (gemma.Gemma2Model, phi.Phi3MiniModel):
         model.set_vocab = lambda self: self._set_vocab_gpt2()
     starcoder.StarCoder2Model.set_gguf_parameters = with_window
     os.makedirs(args.out, exist_ok=True)
     for wanted in args.names or [*NAMES, *QUANTISED]:
-        name, outtype = QUANTISED.get(wanted, (wanted, "bf16"))
+        name, outtype = QUANTISED.get(wanted, (wanted, "f32" if wanted in FLOAT32 else "bf16"))
+        base.TextModel.get_vocab_base_pre = lambda self, tokenizer: PRE_TOKENIZERS.get(name, "smollm")
         with tempfile.TemporaryDirectory() as folder:
             copy = os.path.join(folder, name)
             shutil.copytree(os.path.join(args.models, name), copy)
