@@ -6,6 +6,7 @@
 
 #include "core/model/attention.h"
 #include "core/model/fused_forward.h"
+#include "core/model/matrix_product.h"
 
 namespace cuset {
 
@@ -102,7 +103,7 @@ at::Tensor CausalLM::logits(const at::Tensor& hidden) const {
 }
 
 void CausalLM::logits_into(const at::Tensor& hidden, at::Tensor& out) const {
-    at::mm_out(out, hidden, head.t());
+    linear_product(hidden, head, {}, out);
     shape_logits(config.traits, out);
 }
 

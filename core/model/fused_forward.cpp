@@ -6,6 +6,7 @@
 
 #include "core/model/cpu_elements.h"
 #include "core/model/cpu_kernels.h"
+#include "core/model/matrix_product.h"
 
 namespace cuset {
 namespace {
@@ -72,7 +73,7 @@ void FusedForward::attend_block(const CausalLM& model, const DecoderLayer& layer
     const at::Tensor q =
         q_.narrow(0, begin * c.heads * d, rows * c.heads * d).view({c.kv_heads, groups * rows, d});
     at::Tensor scores = score_buffer_.view({c.kv_heads, groups * rows, l.columns}, model.dtype());
-    at::bmm_out(scores, q, keys.narrow(1, l.first_key, l.columns).transpose(1, 2));
+    batched_product(q, keys.narrow(1, l.first_key, l.columns).transpose(1, 2), scores);
     with_element(model.dtype(), [&](auto element) {
         using T = decltype(element);
         at::parallel_for(0, c.heads * rows, grain(l.columns),
@@ -81,7 +82,7 @@ void FusedForward::attend_block(const CausalLM& model, const DecoderLayer& layer
                          });
     });
     at::Tensor out = block_buffer_.view({c.kv_heads, groups * rows, d}, model.dtype());
-    at::bmm_out(out, scores, values.narrow(1, l.first_key, l.columns));
+    batched_product(scores, values.narrow(1, l.first_key, l.columns), out);
     attended_.narrow(0, begin, rows)
         .view({rows, c.heads, d})
         .copy_(out.view({c.heads, rows, d}).transpose(0, 1));

@@ -1,5 +1,7 @@
 #include "core/model/linear.h"
 
+#include "core/model/matrix_product.h"
+
 namespace cuset {
 
 at::Tensor Linear::forward_base(const at::Tensor& x) const {
@@ -28,10 +30,7 @@ at::Tensor Linear::forward(const at::Tensor& x, bool training) const {
 }
 
 void Linear::forward_into(const at::Tensor& x, at::Tensor& out) const {
-    if (bias.defined())
-        at::addmm_out(out, bias, x, weight.t());
-    else
-        at::mm_out(out, x, weight.t());
+    linear_product(x, weight, bias, out);
     for (const LowRankBranch& branch : branches) {
         const at::Tensor low = at::mm(x.to(branch.a.scalar_type()), branch.a.t());
         const at::Tensor delta = at::mm(low, branch.b.t()).mul_(branch.scale);

@@ -1,6 +1,7 @@
 #include "core/model/matrix_product.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "core/model/tile_product.h"
 
@@ -9,6 +10,8 @@ namespace {
 
 // Of one side at a time: 24 MiB.
 constexpr std::int64_t packed_elements = std::int64_t{12} << 20;
+
+constexpr std::int64_t fewest_rows = 8; // that repay the packing of the other side
 
 bool fits(const at::Tensor& t) {
     return t.is_cpu() && (t.scalar_type() == at::kFloat || t.scalar_type() == at::kBFloat16)
@@ -37,6 +40,17 @@ cpu::MatrixView view(const at::Tensor& t) {
     return {t.data_ptr(), element_of(t), t.size(0), t.size(1), t.stride(0), t.stride(1)};
 }
 
+// Units are taken one by one: the threads of a shared machine are seldom equally fast. What a unit
+// computes does not depend on who computes it.
+template <class F> void each_unit(std::int64_t units, const F& f) {
+    std::atomic<std::int64_t> next{0};
+    at::parallel_for(0, std::min<std::int64_t>(units, at::get_num_threads()), 1,
+                     [&](std::int64_t, std::int64_t) {
+                         for (std::int64_t unit = next++; unit < units; unit = next++)
+                             f(unit);
+                     });
+}
+
 void multiply_part(const std::vector<MatrixTerm>& terms, const at::Tensor& target, bool adds) {
     static thread_local cpu::TileStorage storage;
     std::vector<cpu::ProductTerm> parts;
@@ -44,10 +58,10 @@ void multiply_part(const std::vector<MatrixTerm>& terms, const at::Tensor& targe
         parts.push_back({view(term.left), view(term.right)});
     const cpu::TileProduct product(
         parts, {target.data_ptr(), element_of(target), target.stride(0), adds}, storage);
-    at::parallel_for(0, product.pack_units(), 4,
-                     [&](std::int64_t first, std::int64_t last) { product.pack(first, last); });
-    at::parallel_for(0, product.multiply_units(), 1,
-                     [&](std::int64_t first, std::int64_t last) { product.multiply(first, last); });
+    each_unit(product.pack_units(),
+              [&](std::int64_t unit) { product.pack(unit, unit + 1); });
+    each_unit(product.multiply_units(),
+              [&](std::int64_t unit) { product.multiply(unit, unit + 1); });
 }
 
 // In parts of rows, columns and, for one term into float32, depth, so that what is packed is small.
@@ -99,6 +113,19 @@ void matrix_product(const std::vector<MatrixTerm>& terms, const at::Tensor& targ
     }
 }
 
+void linear_product(const at::Tensor& input, const at::Tensor& weight, const at::Tensor& bias,
+                    at::Tensor& target) {
+    if (input.size(0) >= fewest_rows) {
+        if (bias.defined())
+            target.copy_(bias.expand_as(target));
+        matrix_product({{input, weight.t()}}, target, bias.defined());
+    } else if (bias.defined()) {
+        at::addmm_out(target, bias, input, weight.t());
+    } else {
+        at::mm_out(target, input, weight.t());
+    }
+}
+
 at::Tensor matrix_product(const at::Tensor& left, const at::Tensor& right) {
     at::Tensor out = at::empty({left.size(0), right.size(1)}, left.options());
     matrix_product({{left, right}}, out);
@@ -107,7 +134,7 @@ at::Tensor matrix_product(const at::Tensor& left, const at::Tensor& right) {
 
 void batched_product(const at::Tensor& left, const at::Tensor& right, const at::Tensor& target,
                      bool adds) {
-    if (target.numel() > 0 && use_tiles({{left[0], right[0]}}, target[0])) {
+    if (target.numel() > 0 && target.size(1) >= fewest_rows && use_tiles({{left[0], right[0]}}, target[0])) {
         for (std::int64_t i = 0; i < target.size(0); ++i)
             multiply_tiles({{left[i], right[i]}}, target[i], adds);
         return;

@@ -51,6 +51,7 @@ namespace {
 constexpr std::int64_t side = 32; // rows, columns and depth of a block: two tiles of 16
 constexpr std::int64_t tile_elements = 512; // 16 rows of 64 bytes
 constexpr std::int64_t most_depth = 768; // of a pass over the depth in float32
+constexpr std::int64_t most_group = 16; // streamed blocks of a unit
 constexpr std::int64_t cached_elements = 3 << 17; // 768 KiB of the second-level cache
 
 std::int64_t blocks(std::int64_t n) {
@@ -79,8 +80,9 @@ TileProduct::TileProduct(std::span<const ProductTerm> terms, const ProductTarget
         ? std::min(depth_blocks_, most_depth / side * 3 / splits_)
         : depth_blocks_;
     group_ = std::clamp<std::int64_t>(cached_elements / (pass_ * step_elements()), 1,
-                                      std::clamp<std::int64_t>(streamed_blocks() / 8, 1, 4));
+                                      std::clamp<std::int64_t>(streamed_blocks() / 4, 1, most_group));
     packed_ = storage.reserve(pack_units() * depth_blocks_ * step_elements());
+    packed_terms_.resize(static_cast<std::size_t>(pack_units()));
 }
 
 #ifdef CUSET_HAS_TILES
@@ -112,7 +114,7 @@ struct Tile {
 struct Splits {
     __m512i part[3];
 };
-template <int splits> struct Tiles { Tile part[splits]; };
+template <int terms> struct Tiles { Tile part[terms]; };
 
 CUSET_TILES_INLINE __m512 widen_low(__m512i pairs) {
     return _mm512_castsi512_ps(
@@ -128,10 +130,12 @@ CUSET_TILES_INLINE __m512i narrow(__m512 low, __m512 high) {
     return __builtin_bit_cast(__m512i, _mm512_cvtne2ps_pbh(high, low));
 }
 
-// Sixteen floats of each of two vectors -> one row of 32 bfloat16 for each split.
-CUSET_TILES_INLINE void split(__m512 low, __m512 high, Splits& out) {
-    for (int s = 0; s < 3; ++s) {
+// Sixteen floats of each of two vectors -> one row of 32 bfloat16 for each term.
+template <int terms> CUSET_TILES_INLINE void split(__m512 low, __m512 high, Splits& out) {
+    for (int s = 0; s < terms; ++s) {
         out.part[s] = narrow(low, high);
+        if (s + 1 == terms)
+            break;
         low = _mm512_sub_ps(low, widen_low(out.part[s]));
         high = _mm512_sub_ps(high, widen_high(out.part[s]));
     }
@@ -155,33 +159,33 @@ struct Lines {
 };
 
 // Tiles whose rows are 16 lines, from element `at` on 32 of each.
-template <int splits>
+template <Element element, int terms>
 CUSET_TILES_INLINE void load_along(const Lines& m, std::int64_t line, std::int64_t at,
-                                   Tiles<splits>& tiles) {
+                                   Tiles<terms>& tiles) {
     const std::int64_t left = m.length - at;
     for (std::int64_t i = 0; i < 16; ++i) {
         Splits row{};
         if (line + i < m.lines) {
             const std::int64_t offset = (line + i) * m.stride + at;
-            if constexpr (splits == 3) {
+            if constexpr (element == Element::float32) {
                 const auto* from = static_cast<const float*>(m.data) + offset;
-                split(_mm512_maskz_loadu_ps(first16(left), from),
-                      _mm512_maskz_loadu_ps(first16(left - 16), from + 16), row);
+                split<terms>(_mm512_maskz_loadu_ps(first16(left), from),
+                             _mm512_maskz_loadu_ps(first16(left - 16), from + 16), row);
             } else {
                 const auto* from = static_cast<const std::uint16_t*>(m.data) + offset;
                 const __mmask32 mask = left >= 32 ? 0xffffffffu : (1u << left) - 1u;
                 row.part[0] = _mm512_maskz_loadu_epi16(mask, from);
             }
         }
-        for (int s = 0; s < splits; ++s)
+        for (int s = 0; s < terms; ++s)
             tiles.part[s].row[i] = row.part[s];
     }
 }
 
 // Tiles whose rows are pairs of 32 lines, from element `at` on 16 of each.
-template <int splits>
+template <Element element, int terms>
 CUSET_TILES_INLINE void load_across(const Lines& m, std::int64_t line, std::int64_t at,
-                                    Tiles<splits>& tiles) {
+                                    Tiles<terms>& tiles) {
     const __mmask16 mask = first16(m.length - at);
     for (std::int64_t i = 0; i < 16; ++i) {
         const std::int64_t first = line + 2 * i;
@@ -189,19 +193,36 @@ CUSET_TILES_INLINE void load_across(const Lines& m, std::int64_t line, std::int6
         const std::int64_t offset0 = mask0 ? first * m.stride + at : 0;
         const std::int64_t offset1 = mask1 ? (first + 1) * m.stride + at : 0;
         Splits row{};
-        if constexpr (splits == 3) {
+        if constexpr (element == Element::float32) {
             const auto* from = static_cast<const float*>(m.data);
-            split(_mm512_maskz_loadu_ps(mask0, from + offset0),
-                  _mm512_maskz_loadu_ps(mask1, from + offset1), row);
+            split<terms>(_mm512_maskz_loadu_ps(mask0, from + offset0),
+                         _mm512_maskz_loadu_ps(mask1, from + offset1), row);
         } else {
             const auto* from = static_cast<const std::uint16_t*>(m.data);
             row.part[0] = _mm512_inserti64x4(
                 _mm512_castsi256_si512(_mm256_maskz_loadu_epi16(mask0, from + offset0)),
                 _mm256_maskz_loadu_epi16(mask1, from + offset1), 1);
         }
-        for (int s = 0; s < splits; ++s)
+        for (int s = 0; s < terms; ++s)
             tiles.part[s].row[i] = interleave(row.part[s]);
     }
+}
+
+// Whether all float32 numbers of a rectangle are bfloat16 ones: lines [line, line + lines),
+// elements [at, at + count) of each.
+CUSET_TILES bool is_bfloat16(const Lines& m, std::int64_t line, std::int64_t lines, std::int64_t at,
+                             std::int64_t count) {
+    const __m512i low = _mm512_set1_epi32(0xffff);
+    for (std::int64_t i = line; i < std::min(line + lines, m.lines); ++i) {
+        const float* from = static_cast<const float*>(m.data) + i * m.stride + at;
+        const std::int64_t n = std::min(count, m.length - at);
+        __m512i bits = _mm512_setzero_si512();
+        for (std::int64_t k = 0; k < n; k += 16)
+            bits = _mm512_or_si512(bits, _mm512_maskz_loadu_epi32(first16(n - k), from + k));
+        if (_mm512_test_epi32_mask(bits, low) != 0)
+            return false;
+    }
+    return true;
 }
 
 // 16 x 16 of 32 bits.
@@ -231,22 +252,18 @@ CUSET_TILES_INLINE void transpose(Tile& tile) {
 
 // Depth elements [begin, end) of one block of 32 rows of a left operand, or of 32 columns of a
 // right one; begin a multiple of 32.
-template <int splits>
-CUSET_TILES void pack_block(const MatrixView& m, bool left, std::int64_t block, std::int64_t begin,
-                            std::int64_t end, std::uint16_t* out) {
-    const bool by_rows = m.column_stride == 1;
-    const Lines lines{m.data, by_rows ? m.row_stride : m.column_stride,
-                      by_rows ? m.rows : m.columns, by_rows ? m.columns : m.rows};
-    const bool along = left == by_rows; // the lines run along the depth
-    for (std::int64_t k = begin; k < end; k += side, out += splits * 2 * tile_elements)
+template <Element element, int terms>
+CUSET_TILES void pack_block(const Lines& lines, bool along, bool left, std::int64_t block,
+                            std::int64_t begin, std::int64_t end, std::uint16_t* out) {
+    for (std::int64_t k = begin; k < end; k += side, out += terms * 2 * tile_elements)
         for (std::int64_t half = 0; half < 2; ++half) {
             const std::int64_t outer = block * side + 16 * half;
-            Tiles<splits> tiles;
+            Tiles<terms> tiles;
             if (along)
-                load_along<splits>(lines, outer, k, tiles);
+                load_along<element, terms>(lines, outer, k, tiles);
             else
-                load_across<splits>(lines, k, outer, tiles);
-            for (std::int64_t s = 0; s < splits; ++s) {
+                load_across<element, terms>(lines, k, outer, tiles);
+            for (std::int64_t s = 0; s < terms; ++s) {
                 Tile& tile = tiles.part[s];
                 if (along != left) // left tiles hold rows, right ones pairs of the depth
                     transpose(tile);
@@ -274,21 +291,42 @@ CUSET_TILES_INLINE void accumulate() {
     _tile_dpbf16ps(3, 5, 7);
 }
 
-// 32 x 32 sums over `depth` blocks into `sums`.
-template <int splits>
+// Sums of 32 x 32 over `depth` blocks to `sums`, rows `stride` floats apart; `adds` to what is there.
+// Of terms i and j those with i + j < 3 are kept; small products first; each line loads one side
+// anew.
+template <int left_terms, int right_terms>
 CUSET_TILES_INLINE void multiply_block(const std::uint16_t* left, const std::uint16_t* right,
-                                       std::int64_t depth, float* sums) {
+                                       std::int64_t depth, bool adds, float* sums,
+                                       std::int64_t stride) {
     constexpr std::int64_t pair = 2 * tile_elements;
-    _tile_zero(0);
-    _tile_zero(1);
-    _tile_zero(2);
-    _tile_zero(3);
-    for (std::int64_t k = 0; k < depth; ++k, left += splits * pair, right += splits * pair) {
-        if constexpr (splits == 1) {
+    const auto bytes = static_cast<std::size_t>(stride) * sizeof(float);
+    float* const low = sums + 16 * stride;
+    if (adds) {
+        _tile_loadd(0, sums, bytes);
+        _tile_loadd(1, sums + 16, bytes);
+        _tile_loadd(2, low, bytes);
+        _tile_loadd(3, low + 16, bytes);
+    } else {
+        _tile_zero(0);
+        _tile_zero(1);
+        _tile_zero(2);
+        _tile_zero(3);
+    }
+    for (std::int64_t k = 0; k < depth;
+         ++k, left += left_terms * pair, right += right_terms * pair) {
+        if constexpr (left_terms == 1) {
             load_left(left);
+            for (int s = right_terms; s-- > 0;) {
+                load_right(right + s * pair);
+                accumulate();
+            }
+        } else if constexpr (right_terms == 1) {
             load_right(right);
-            accumulate();
-        } else { // small products first; each step loads one side anew
+            for (int s = left_terms; s-- > 0;) {
+                load_left(left + s * pair);
+                accumulate();
+            }
+        } else {
             load_left(left);
             load_right(right + 2 * pair);
             accumulate();
@@ -306,37 +344,54 @@ CUSET_TILES_INLINE void multiply_block(const std::uint16_t* left, const std::uin
             accumulate();
         }
     }
-    _tile_stored(0, sums, side * 4);
-    _tile_stored(1, sums + 16, side * 4);
-    _tile_stored(2, sums + 16 * side, side * 4);
-    _tile_stored(3, sums + 16 * side + 16, side * 4);
+    _tile_stored(0, sums, bytes);
+    _tile_stored(1, sums + 16, bytes);
+    _tile_stored(2, low, bytes);
+    _tile_stored(3, low + 16, bytes);
 }
 
-// sums [32, 32] -> rows x columns of the target.
+using MultiplyBlock = void (*)(const std::uint16_t*, const std::uint16_t*, std::int64_t, bool,
+                               float*, std::int64_t);
+
+template <int left_terms, int right_terms>
+CUSET_TILES void multiply_terms(const std::uint16_t* left, const std::uint16_t* right,
+                                std::int64_t depth, bool adds, float* sums, std::int64_t stride) {
+    multiply_block<left_terms, right_terms>(left, right, depth, adds, sums, stride);
+}
+
+MultiplyBlock multiply_of(int left_terms, int right_terms) {
+    if (left_terms == 1)
+        return right_terms == 1 ? multiply_terms<1, 1> : multiply_terms<1, 3>;
+    return right_terms == 1 ? multiply_terms<3, 1> : multiply_terms<3, 3>;
+}
+
+// sums [32, 32] -> rows x columns of the target from (row, column) on.
 CUSET_TILES_INLINE void write_block(const float* sums, const ProductTarget& target, bool adds,
                                     std::int64_t row, std::int64_t column, std::int64_t rows,
                                     std::int64_t columns) {
-    for (std::int64_t i = 0; i < rows; ++i)
-        for (std::int64_t half = 0; half < 2; ++half) {
-            const __mmask16 mask = first16(columns - 16 * half);
-            const std::int64_t at = (row + i) * target.row_stride + column + 16 * half;
-            __m512 v = _mm512_load_ps(sums + i * side + 16 * half);
-            if (target.type == Element::float32) {
-                float* to = static_cast<float*>(target.data) + at;
-                if (adds)
-                    v = _mm512_add_ps(v, _mm512_maskz_loadu_ps(mask, to));
-                _mm512_mask_storeu_ps(to, mask, v);
-            } else {
-                auto* to = static_cast<std::uint16_t*>(target.data) + at;
-                if (adds)
-                    v = _mm512_add_ps(
-                        v,
-                        _mm512_castsi512_ps(_mm512_slli_epi32(
-                            _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(mask, to)), 16)));
-                _mm256_mask_storeu_epi16(to, mask,
-                                         __builtin_bit_cast(__m256i, _mm512_cvtneps_pbh(v)));
+    const __mmask16 mask0 = first16(columns), mask1 = first16(columns - 16);
+    for (std::int64_t i = 0; i < rows; ++i, sums += side) {
+        __m512 low = _mm512_load_ps(sums), high = _mm512_load_ps(sums + 16);
+        const std::int64_t at = (row + i) * target.row_stride + column;
+        if (target.type == Element::float32) {
+            float* to = static_cast<float*>(target.data) + at;
+            if (adds) {
+                low = _mm512_add_ps(low, _mm512_maskz_loadu_ps(mask0, to));
+                high = _mm512_add_ps(high, _mm512_maskz_loadu_ps(mask1, to + 16));
             }
+            _mm512_mask_storeu_ps(to, mask0, low);
+            _mm512_mask_storeu_ps(to + 16, mask1, high);
+        } else {
+            const auto mask = static_cast<__mmask32>(mask1) << 16 | mask0;
+            auto* to = static_cast<std::uint16_t*>(target.data) + at;
+            if (adds) {
+                const __m512i before = _mm512_maskz_loadu_epi16(mask, to);
+                low = _mm512_add_ps(low, widen_low(before));
+                high = _mm512_add_ps(high, widen_high(before));
+            }
+            _mm512_mask_storeu_epi16(to, mask, narrow(low, high));
         }
+    }
 }
 
 } // namespace
@@ -346,31 +401,50 @@ bool has_tiles() {
     return has;
 }
 
-// Depth blocks [begin, end), counted over all terms.
-void TileProduct::pack_depth(bool left, std::int64_t block, std::int64_t begin, std::int64_t end,
-                             std::uint16_t* out) const {
-    std::int64_t first = 0; // of the term
+// Depth blocks [begin, end), counted over all terms of the sum.
+int TileProduct::pack_depth(bool left, std::int64_t block, std::int64_t begin, std::int64_t end,
+                            std::uint16_t* out) const {
+    struct Part {
+        Lines lines;
+        bool along; // the lines run along the depth
+        std::int64_t from, to; // elements of the depth
+    };
+    std::vector<Part> parts;
+    bool exact = splits_ == 3;
+    std::int64_t first = 0; // depth block of the term
     for (const ProductTerm& term : terms_) {
         const std::int64_t depth = term.left.columns, last = first + blocks(depth);
-        const std::int64_t from = std::max(begin, first), to = std::min(end, last);
+        const std::int64_t from = (std::max(begin, first) - first) * side;
+        const std::int64_t to = std::min((std::min(end, last) - first) * side, depth);
         if (from < to) {
             const MatrixView& m = left ? term.left : term.right;
-            const std::int64_t k = (from - first) * side;
-            const std::int64_t k_end = std::min((to - first) * side, depth);
-            if (splits_ == 3)
-                pack_block<3>(m, left, block, k, k_end, out);
-            else
-                pack_block<1>(m, left, block, k, k_end, out);
-            out += (to - from) * step_elements();
+            const bool by_rows = m.column_stride == 1;
+            const Lines lines{m.data, by_rows ? m.row_stride : m.column_stride,
+                              by_rows ? m.rows : m.columns, by_rows ? m.columns : m.rows};
+            const bool along = left == by_rows;
+            parts.push_back({lines, along, from, to});
+            exact = exact
+                && (along ? is_bfloat16(lines, block * side, side, from, to - from)
+                          : is_bfloat16(lines, from, to - from, block * side, side));
         }
         first = last;
     }
+    const bool three = splits_ == 3 && !exact;
+    for (const Part& p : parts) {
+        const auto pack = splits_ == 1 ? pack_block<Element::bfloat16, 1>
+            : three                    ? pack_block<Element::float32, 3>
+                                       : pack_block<Element::float32, 1>;
+        pack(p.lines, p.along, left, block, p.from, p.to, out);
+        out += blocks(p.to - p.from) * (three ? 3 : 1) * 2 * tile_elements;
+    }
+    return three ? 3 : 1;
 }
 
 void TileProduct::pack(std::int64_t begin, std::int64_t end) const {
     const std::int64_t size = depth_blocks_ * step_elements();
     for (std::int64_t block = begin; block < end; ++block)
-        pack_depth(packs_left_, block, 0, depth_blocks_, packed_ + block * size);
+        packed_terms_[static_cast<std::size_t>(block)] = static_cast<std::uint8_t>(
+            pack_depth(packs_left_, block, 0, depth_blocks_, packed_ + block * size));
 }
 
 // Blocks [first, last) of the streamed operand with all of the packed one.
@@ -380,23 +454,32 @@ CUSET_TILES void TileProduct::multiply_group(std::int64_t first, std::int64_t la
     const std::int64_t step = step_elements();
     for (std::int64_t depth = 0; depth < depth_blocks_; depth += pass_) {
         const std::int64_t n = std::min(pass_, depth_blocks_ - depth);
+        std::array<int, most_group> terms{};
         for (std::int64_t block = first; block < last; ++block)
-            pack_depth(!packs_left_, block, depth, depth + n,
-                       streamed + (block - first) * n * step);
+            terms[static_cast<std::size_t>(block - first)] = pack_depth(
+                !packs_left_, block, depth, depth + n, streamed + (block - first) * n * step);
+        const bool adds = target_.adds || depth > 0;
         for (std::int64_t other = 0; other < pack_units(); ++other)
             for (std::int64_t block = first; block < last; ++block) {
-                const std::uint16_t* p = packed_ + (other * depth_blocks_ + depth) * step;
+                const int other_terms = packed_terms_[static_cast<std::size_t>(other)];
+                const int block_terms = terms[static_cast<std::size_t>(block - first)];
+                const std::uint16_t* p = packed_ + other * depth_blocks_ * step
+                    + depth * other_terms * 2 * tile_elements;
                 const std::uint16_t* q = streamed + (block - first) * n * step;
-                const std::uint16_t* l = packs_left_ ? p : q;
-                const std::uint16_t* r = packs_left_ ? q : p;
+                const MultiplyBlock product = packs_left_ ? multiply_of(other_terms, block_terms)
+                                                           : multiply_of(block_terms, other_terms);
                 const std::int64_t row = side * (packs_left_ ? other : block);
                 const std::int64_t column = side * (packs_left_ ? block : other);
-                if (splits_ == 3)
-                    multiply_block<3>(l, r, n, sums.data());
-                else
-                    multiply_block<1>(l, r, n, sums.data());
-                write_block(sums.data(), target_, target_.adds || depth > 0, row, column,
-                            std::min(side, rows_ - row), std::min(side, columns_ - column));
+                const std::int64_t rows = std::min(side, rows_ - row);
+                const std::int64_t columns = std::min(side, columns_ - column);
+                if (target_.type == Element::float32 && rows == side && columns == side) {
+                    product(packs_left_ ? p : q, packs_left_ ? q : p, n, adds,
+                             static_cast<float*>(target_.data) + row * target_.row_stride + column,
+                             target_.row_stride);
+                    continue;
+                }
+                product(packs_left_ ? p : q, packs_left_ ? q : p, n, false, sums.data(), side);
+                write_block(sums.data(), target_, adds, row, column, rows, columns);
             }
     }
 }

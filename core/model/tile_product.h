@@ -1,8 +1,9 @@
 // Matrix products on Intel's AMX tiles, for bfloat16 and for float32. A float32 is the exact sum of
 // three bfloat16 (8 significant bits each), and the six largest of the nine products of two such
 // sums are kept: what is left out is below 2^-24 of a product, so that the error is that of
-// float32's own rounding (Henry, Tang, Heinecke, arXiv 1904.06376). Plain C++: the caller shares
-// the units of work out among threads.
+// float32's own rounding (Henry, Tang, Heinecke, arXiv 1904.06376). Where 32 rows or columns hold
+// bfloat16 numbers only, as a checkpoint's weights mostly do, three products are all there are.
+// Plain C++: the caller shares the units of work out among threads.
 #pragma once
 
 #include <cstdint>
@@ -67,8 +68,9 @@ public:
 private:
     std::int64_t step_elements() const { return splits_ * 2 * 512; } // of one depth block
     std::int64_t streamed_blocks() const { return packs_left_ ? column_blocks_ : row_blocks_; }
-    void pack_depth(bool left, std::int64_t block, std::int64_t begin, std::int64_t end,
-                    std::uint16_t* out) const;
+    // Returns how many terms the numbers have, 1 or 3: the tiles of the others are not written.
+    int pack_depth(bool left, std::int64_t block, std::int64_t begin, std::int64_t end,
+                   std::uint16_t* out) const;
     void multiply_group(std::int64_t first, std::int64_t last, std::uint16_t* streamed) const;
 
     std::vector<ProductTerm> terms_;
@@ -83,6 +85,7 @@ private:
     // Left: [row block][depth block][split][2 tiles][16][32], or right: [column block][depth
     // block][split][2 tiles][16 pairs][16][2].
     std::uint16_t* packed_ = nullptr;
+    mutable std::vector<std::uint8_t> packed_terms_; // of each packed block
 };
 
 } // namespace cuset::cpu
