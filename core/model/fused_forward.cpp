@@ -23,7 +23,7 @@ void norm_rows(const at::Tensor& x, const at::Tensor& gain, at::Tensor& out, dou
     const std::int64_t n = x.size(1);
     with_element(x.scalar_type(), [&](auto element) {
         using T = decltype(element);
-        at::parallel_for(0, x.size(0), grain(n), [&](std::int64_t begin, std::int64_t end) {
+        cpu::for_each_part(x.size(0), grain(n), [&](std::int64_t begin, std::int64_t end) {
             cpu::rms_norm(data<T>(x), data<T>(gain), data<T>(out), begin, end, n,
                           static_cast<float>(epsilon));
         });
@@ -36,7 +36,7 @@ void add_norm_rows(at::Tensor& x, const at::Tensor& delta, const at::Tensor& gai
     const std::int64_t n = x.size(1);
     with_element(x.scalar_type(), [&](auto element) {
         using T = decltype(element);
-        at::parallel_for(0, x.size(0), grain(n), [&](std::int64_t begin, std::int64_t end) {
+        cpu::for_each_part(x.size(0), grain(n), [&](std::int64_t begin, std::int64_t end) {
             cpu::add_rms_norm(data<T>(x), data<T>(delta), data<T>(gain), data<T>(out), begin, end,
                               n, static_cast<float>(epsilon));
         });
@@ -76,7 +76,7 @@ void FusedForward::attend_block(const CausalLM& model, const DecoderLayer& layer
     batched_product(q, keys.narrow(1, l.first_key, l.columns).transpose(1, 2), scores);
     with_element(model.dtype(), [&](auto element) {
         using T = decltype(element);
-        at::parallel_for(0, c.heads * rows, grain(l.columns),
+        cpu::for_each_part(c.heads * rows, grain(l.columns),
                          [&](std::int64_t first, std::int64_t last) {
                              cpu::causal_softmax(data<T>(scores), first, last, l);
                          });
@@ -106,7 +106,7 @@ void FusedForward::attend(const CausalLM& model, const DecoderLayer& layer,
     l.epsilon = static_cast<float>(c.norm_epsilon);
     with_element(model.dtype(), [&](auto element) {
         using T = decltype(element);
-        at::parallel_for(0, rows_, grain(qkv.size(1)), [&](std::int64_t begin, std::int64_t end) {
+        cpu::for_each_part(rows_, grain(qkv.size(1)), [&](std::int64_t begin, std::int64_t end) {
             cpu::split_rotate(data<T>(qkv), data_or_null<T>(layer.q_norm),
                               data_or_null<T>(layer.k_norm), data<float>(tables.cosine),
                               data<float>(tables.sine), data<T>(q_), data<T>(keys), data<T>(values),
@@ -127,7 +127,7 @@ void FusedForward::feed_forward(const CausalLM& model, const DecoderLayer& layer
         layer.gate_up.forward_into(normed_.narrow(0, begin, rows), gate_up);
         with_element(model.dtype(), [&](auto element) {
             using T = decltype(element);
-            at::parallel_for(0, rows, grain(width), [&](std::int64_t first, std::int64_t last) {
+            cpu::for_each_part(rows, grain(width), [&](std::int64_t first, std::int64_t last) {
                 cpu::swiglu(data<T>(gate_up), data<T>(act), first, last, width);
             });
         });

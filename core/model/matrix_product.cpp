@@ -1,8 +1,8 @@
 #include "core/model/matrix_product.h"
 
 #include <algorithm>
-#include <atomic>
 
+#include "core/model/cpu_elements.h"
 #include "core/model/tile_product.h"
 
 namespace cuset {
@@ -12,6 +12,7 @@ namespace {
 constexpr std::int64_t packed_elements = std::int64_t{12} << 20;
 
 constexpr std::int64_t fewest_rows = 8; // that repay the packing of the other side
+constexpr std::int64_t narrow_side = 64; // at which torch's float32 product is as fast
 
 bool fits(const at::Tensor& t) {
     return t.is_cpu() && (t.scalar_type() == at::kFloat || t.scalar_type() == at::kBFloat16)
@@ -40,17 +41,6 @@ cpu::MatrixView view(const at::Tensor& t) {
     return {t.data_ptr(), element_of(t), t.size(0), t.size(1), t.stride(0), t.stride(1)};
 }
 
-// Units are taken one by one: the threads of a shared machine are seldom equally fast. What a unit
-// computes does not depend on who computes it.
-template <class F> void each_unit(std::int64_t units, const F& f) {
-    std::atomic<std::int64_t> next{0};
-    at::parallel_for(0, std::min<std::int64_t>(units, at::get_num_threads()), 1,
-                     [&](std::int64_t, std::int64_t) {
-                         for (std::int64_t unit = next++; unit < units; unit = next++)
-                             f(unit);
-                     });
-}
-
 void multiply_part(const std::vector<MatrixTerm>& terms, const at::Tensor& target, bool adds) {
     static thread_local cpu::TileStorage storage;
     std::vector<cpu::ProductTerm> parts;
@@ -58,10 +48,12 @@ void multiply_part(const std::vector<MatrixTerm>& terms, const at::Tensor& targe
         parts.push_back({view(term.left), view(term.right)});
     const cpu::TileProduct product(
         parts, {target.data_ptr(), element_of(target), target.stride(0), adds}, storage);
-    each_unit(product.pack_units(),
-              [&](std::int64_t unit) { product.pack(unit, unit + 1); });
-    each_unit(product.multiply_units(),
-              [&](std::int64_t unit) { product.multiply(unit, unit + 1); });
+    cpu::for_each_part(
+        product.pack_units(), 1,
+        [&](std::int64_t first, std::int64_t last) { product.pack(first, last); });
+    cpu::for_each_part(
+        product.multiply_units(), 1,
+        [&](std::int64_t first, std::int64_t last) { product.multiply(first, last); });
 }
 
 // In parts of rows, columns and, for one term into float32, depth, so that what is packed is small.
@@ -92,23 +84,42 @@ void multiply_tiles(const std::vector<MatrixTerm>& terms, const at::Tensor& targ
         }
 }
 
+// Three terms for a number are worth their packing only where each is used often.
+bool is_narrow(const MatrixTerm& term) {
+    return term.left.scalar_type() == at::kFloat
+        && std::min({term.left.size(0), term.left.size(1), term.right.size(1)}) <= narrow_side;
+}
+
+bool repays_tiles(const at::Tensor& left, const at::Tensor& right, const at::Tensor& target) {
+    const MatrixTerm term{left, right};
+    return !is_narrow(term) && use_tiles({term}, target);
+}
+
+void multiply_torch(const MatrixTerm& term, at::Tensor target, bool adds) {
+    const bool same = term.left.scalar_type() == target.scalar_type();
+    if (!adds && same)
+        at::mm_out(target, term.left, term.right);
+    else if (!adds)
+        target.copy_(at::mm(term.left, term.right));
+    else if (same)
+        target.addmm_(term.left, term.right);
+    else
+        target.add_(at::mm(term.left, term.right));
+}
+
 } // namespace
 
 void matrix_product(const std::vector<MatrixTerm>& terms, const at::Tensor& target, bool adds) {
-    if (use_tiles(terms, target)) {
+    // bfloat16 is rounded once, after the last term; float32 has no need of that.
+    if (terms.front().left.scalar_type() == at::kBFloat16 && use_tiles(terms, target)) {
         multiply_tiles(terms, target, adds);
         return;
     }
-    at::Tensor out = target;
     for (const MatrixTerm& term : terms) {
-        if (!adds && term.left.scalar_type() == out.scalar_type())
-            at::mm_out(out, term.left, term.right);
-        else if (!adds)
-            out.copy_(at::mm(term.left, term.right));
-        else if (term.left.scalar_type() == out.scalar_type())
-            out.addmm_(term.left, term.right);
+        if (repays_tiles(term.left, term.right, target))
+            multiply_tiles({term}, target, adds);
         else
-            out.add_(at::mm(term.left, term.right));
+            multiply_torch(term, target, adds);
         adds = true;
     }
 }
@@ -134,7 +145,8 @@ at::Tensor matrix_product(const at::Tensor& left, const at::Tensor& right) {
 
 void batched_product(const at::Tensor& left, const at::Tensor& right, const at::Tensor& target,
                      bool adds) {
-    if (target.numel() > 0 && target.size(1) >= fewest_rows && use_tiles({{left[0], right[0]}}, target[0])) {
+    if (target.numel() > 0 && target.size(1) >= fewest_rows
+        && repays_tiles(left[0], right[0], target[0])) {
         for (std::int64_t i = 0; i < target.size(0); ++i)
             multiply_tiles({{left[i], right[i]}}, target[i], adds);
         return;

@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "core/base/error.h"
+#include "core/model/cpu_elements.h"
 #include "core/model/row_statistics.h"
 
 namespace cuset {
@@ -52,7 +53,7 @@ void Scorer::score_rows(const at::Tensor& logits, std::span<const std::int32_t> 
     const auto k = static_cast<std::size_t>(scores.top_k);
     const bool half = logits.scalar_type() == at::kBFloat16;
     std::atomic<std::int64_t> bad{-1};
-    at::parallel_for(0, logits.size(0), 1, [&](std::int64_t begin, std::int64_t end) {
+    cpu::for_each_part(logits.size(0), 1, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t r = begin; r < end; ++r) {
             const auto t = static_cast<std::size_t>(first + r);
             const std::span ids(scores.top_ids.data() + t * k, k);

@@ -51,7 +51,7 @@ namespace {
 constexpr std::int64_t side = 32; // rows, columns and depth of a block: two tiles of 16
 constexpr std::int64_t tile_elements = 512; // 16 rows of 64 bytes
 constexpr std::int64_t most_depth = 768; // of a pass over the depth in float32
-constexpr std::int64_t most_group = 16; // streamed blocks of a unit
+constexpr std::int64_t most_group = 8; // streamed blocks of a unit
 constexpr std::int64_t cached_elements = 3 << 17; // 768 KiB of the second-level cache
 
 std::int64_t blocks(std::int64_t n) {
@@ -80,7 +80,7 @@ TileProduct::TileProduct(std::span<const ProductTerm> terms, const ProductTarget
         ? std::min(depth_blocks_, most_depth / side * 3 / splits_)
         : depth_blocks_;
     group_ = std::clamp<std::int64_t>(cached_elements / (pass_ * step_elements()), 1,
-                                      std::clamp<std::int64_t>(streamed_blocks() / 4, 1, most_group));
+                                      std::clamp<std::int64_t>(streamed_blocks() / 8, 1, most_group));
     packed_ = storage.reserve(pack_units() * depth_blocks_ * step_elements());
     packed_terms_.resize(static_cast<std::size_t>(pack_units()));
 }
