@@ -48,8 +48,7 @@ template <class F> void for_each_part(std::int64_t count, std::int64_t part, con
     }
     std::atomic<std::int64_t> next{0};
     at::parallel_for(0, threads, 1, [&](std::int64_t, std::int64_t) {
-        for (std::int64_t begin = next.fetch_add(size); begin < count;
-             begin = next.fetch_add(size))
+        for (std::int64_t begin = next.fetch_add(size); begin < count; begin = next.fetch_add(size))
             f(begin, std::min(begin + size, count));
     });
 }

@@ -77,9 +77,9 @@ void FusedForward::attend_block(const CausalLM& model, const DecoderLayer& layer
     with_element(model.dtype(), [&](auto element) {
         using T = decltype(element);
         cpu::for_each_part(c.heads * rows, grain(l.columns),
-                         [&](std::int64_t first, std::int64_t last) {
-                             cpu::causal_softmax(data<T>(scores), first, last, l);
-                         });
+                           [&](std::int64_t first, std::int64_t last) {
+                               cpu::causal_softmax(data<T>(scores), first, last, l);
+                           });
     });
     at::Tensor out = block_buffer_.view({c.kv_heads, groups * rows, d}, model.dtype());
     batched_product(scores, values.narrow(1, l.first_key, l.columns), out);

@@ -48,12 +48,11 @@ void multiply_part(const std::vector<MatrixTerm>& terms, const at::Tensor& targe
         parts.push_back({view(term.left), view(term.right)});
     const cpu::TileProduct product(
         parts, {target.data_ptr(), element_of(target), target.stride(0), adds}, storage);
-    cpu::for_each_part(
-        product.pack_units(), 1,
-        [&](std::int64_t first, std::int64_t last) { product.pack(first, last); });
-    cpu::for_each_part(
-        product.multiply_units(), 1,
-        [&](std::int64_t first, std::int64_t last) { product.multiply(first, last); });
+    cpu::for_each_part(product.pack_units(), 1,
+                       [&](std::int64_t first, std::int64_t last) { product.pack(first, last); });
+    cpu::for_each_part(product.multiply_units(), 1, [&](std::int64_t first, std::int64_t last) {
+        product.multiply(first, last);
+    });
 }
 
 // In parts of rows, columns and, for one term into float32, depth, so that what is packed is small.

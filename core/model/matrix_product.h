@@ -17,8 +17,8 @@ struct MatrixTerm {
 void matrix_product(const std::vector<MatrixTerm>& terms, const at::Tensor& target,
                     bool adds = false);
 // target [M, N] = input [M, K] times the transposed weight [N, K], plus the bias [N] if it is
-// defined; all of one type. For the few rows of generation the weight is not packed: torch's product
-// reads it once.
+// defined; all of one type. For the few rows of generation the weight is not packed: torch's
+// product reads it once.
 void linear_product(const at::Tensor& input, const at::Tensor& weight, const at::Tensor& bias,
                     at::Tensor& target);
 // left [M, K], right [K, N] -> [M, N] of left's type.

@@ -79,8 +79,9 @@ TileProduct::TileProduct(std::span<const ProductTerm> terms, const ProductTarget
     pass_ = target_.type == Element::float32
         ? std::min(depth_blocks_, most_depth / side * 3 / splits_)
         : depth_blocks_;
-    group_ = std::clamp<std::int64_t>(cached_elements / (pass_ * step_elements()), 1,
-                                      std::clamp<std::int64_t>(streamed_blocks() / 8, 1, most_group));
+    group_ =
+        std::clamp<std::int64_t>(cached_elements / (pass_ * step_elements()), 1,
+                                 std::clamp<std::int64_t>(streamed_blocks() / 8, 1, most_group));
     packed_ = storage.reserve(pack_units() * depth_blocks_ * step_elements());
     packed_terms_.resize(static_cast<std::size_t>(pack_units()));
 }
@@ -291,9 +292,9 @@ CUSET_TILES_INLINE void accumulate() {
     _tile_dpbf16ps(3, 5, 7);
 }
 
-// Sums of 32 x 32 over `depth` blocks to `sums`, rows `stride` floats apart; `adds` to what is there.
-// Of terms i and j those with i + j < 3 are kept; small products first; each line loads one side
-// anew.
+// Sums of 32 x 32 over `depth` blocks to `sums`, rows `stride` floats apart; `adds` to what is
+// there. Of terms i and j those with i + j < 3 are kept; small products first; each line loads one
+// side anew.
 template <int left_terms, int right_terms>
 CUSET_TILES_INLINE void multiply_block(const std::uint16_t* left, const std::uint16_t* right,
                                        std::int64_t depth, bool adds, float* sums,
@@ -467,15 +468,15 @@ CUSET_TILES void TileProduct::multiply_group(std::int64_t first, std::int64_t la
                     + depth * other_terms * 2 * tile_elements;
                 const std::uint16_t* q = streamed + (block - first) * n * step;
                 const MultiplyBlock product = packs_left_ ? multiply_of(other_terms, block_terms)
-                                                           : multiply_of(block_terms, other_terms);
+                                                          : multiply_of(block_terms, other_terms);
                 const std::int64_t row = side * (packs_left_ ? other : block);
                 const std::int64_t column = side * (packs_left_ ? block : other);
                 const std::int64_t rows = std::min(side, rows_ - row);
                 const std::int64_t columns = std::min(side, columns_ - column);
                 if (target_.type == Element::float32 && rows == side && columns == side) {
                     product(packs_left_ ? p : q, packs_left_ ? q : p, n, adds,
-                             static_cast<float*>(target_.data) + row * target_.row_stride + column,
-                             target_.row_stride);
+                            static_cast<float*>(target_.data) + row * target_.row_stride + column,
+                            target_.row_stride);
                     continue;
                 }
                 product(packs_left_ ? p : q, packs_left_ ? q : p, n, false, sums.data(), side);

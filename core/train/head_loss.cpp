@@ -97,7 +97,7 @@ private:
         const std::int64_t columns = logits.size(1);
         std::vector<double> sums(count);
         std::vector<float> log_prob(count);
-        at::parallel_for(0, rows, 1, [&](std::int64_t first, std::int64_t last) {
+        cpu::for_each_part(rows, 1, [&](std::int64_t first, std::int64_t last) {
             cpu::exponentials(cpu::data<float>(logits), targets, sums.data(), log_prob.data(),
                               first, last, columns);
         });
@@ -112,7 +112,7 @@ private:
         }
         cpu::with_element(head_.scalar_type(), [&](auto element) {
             using T = decltype(element);
-            at::parallel_for(0, rows, 1, [&](std::int64_t first, std::int64_t last) {
+            cpu::for_each_part(rows, 1, [&](std::int64_t first, std::int64_t last) {
                 cpu::softmax_gradient(cpu::data<float>(logits), targets, sums.data(), factor.data(),
                                       cpu::data<T>(gradient), first, last, columns);
             });

@@ -37,7 +37,7 @@ at::Tensor norm_forward(const at::Tensor& x, const at::Tensor& gain, double epsi
     at::Tensor out = at::empty_like(x);
     with_element(x.scalar_type(), [&](auto element) {
         using T = decltype(element);
-        at::parallel_for(0, rows, grain(channels), [&](std::int64_t begin, std::int64_t end) {
+        cpu::for_each_part(rows, grain(channels), [&](std::int64_t begin, std::int64_t end) {
             cpu::rms_norm(data<T>(x), data<T>(gain), data<T>(out), begin, end, channels,
                           static_cast<float>(epsilon));
         });
@@ -55,7 +55,7 @@ at::Tensor norm_backward(const at::Tensor& x, const at::Tensor& gain, const at::
         at::Tensor out = at::empty_like(x);
         with_element(x.scalar_type(), [&](auto element) {
             using T = decltype(element);
-            at::parallel_for(0, rows, grain(channels), [&](std::int64_t begin, std::int64_t end) {
+            cpu::for_each_part(rows, grain(channels), [&](std::int64_t begin, std::int64_t end) {
                 cpu::rms_norm_backward(data<T>(x), data<T>(gain), data<T>(dy),
                                        data_or_null<T>(residual), data<T>(out), begin, end,
                                        channels, static_cast<float>(epsilon));
@@ -84,7 +84,7 @@ at::Tensor swiglu_forward(const at::Tensor& gate_up) {
     at::Tensor out = at::empty({rows, width}, gate_up.options());
     with_element(gate_up.scalar_type(), [&](auto element) {
         using T = decltype(element);
-        at::parallel_for(0, rows, grain(width), [&](std::int64_t begin, std::int64_t end) {
+        cpu::for_each_part(rows, grain(width), [&](std::int64_t begin, std::int64_t end) {
             cpu::swiglu(data<T>(gate_up), data<T>(out), begin, end, width);
         });
     });
@@ -97,11 +97,11 @@ at::Tensor swiglu_backward(const at::Tensor& gate_up, const at::Tensor& dy) {
     if (has_kernels(gate_up)) {
         with_element(gate_up.scalar_type(), [&](auto element) {
             using T = decltype(element);
-            at::parallel_for(0, gate_up.size(0), grain(width),
-                             [&](std::int64_t begin, std::int64_t end) {
-                                 cpu::swiglu_backward(data<T>(gate_up), data<T>(dy),
-                                                      data<T>(gradient), begin, end, width);
-                             });
+            cpu::for_each_part(gate_up.size(0), grain(width),
+                               [&](std::int64_t begin, std::int64_t end) {
+                                   cpu::swiglu_backward(data<T>(gate_up), data<T>(dy),
+                                                        data<T>(gradient), begin, end, width);
+                               });
         });
         return gradient;
     }
@@ -157,11 +157,11 @@ at::Tensor visible_softmax(at::Tensor scores, const Block& block, std::int64_t w
     if (has_kernels(scores)) {
         with_element(scores.scalar_type(), [&](auto element) {
             using T = decltype(element);
-            at::parallel_for(0, scores.size(0) * scores.size(1), grain(block.keys),
-                             [&](std::int64_t begin, std::int64_t end) {
-                                 cpu::causal_softmax(data<T>(scores), begin, end,
-                                                     layout_of(block, window));
-                             });
+            cpu::for_each_part(scores.size(0) * scores.size(1), grain(block.keys),
+                               [&](std::int64_t begin, std::int64_t end) {
+                                   cpu::causal_softmax(data<T>(scores), begin, end,
+                                                       layout_of(block, window));
+                               });
         });
         return scores;
     }
@@ -184,11 +184,11 @@ at::Tensor softmax_backward(const at::Tensor& p, const at::Tensor& dp, const Blo
         return at::_softmax_backward_data(dp, p, -1, p.scalar_type());
     with_element(p.scalar_type(), [&](auto element) {
         using T = decltype(element);
-        at::parallel_for(0, p.size(0) * p.size(1), grain(block.keys),
-                         [&](std::int64_t begin, std::int64_t end) {
-                             cpu::causal_softmax_backward(data<T>(p), data<T>(dp), begin, end,
-                                                          layout_of(block, window));
-                         });
+        cpu::for_each_part(p.size(0) * p.size(1), grain(block.keys),
+                           [&](std::int64_t begin, std::int64_t end) {
+                               cpu::causal_softmax_backward(data<T>(p), data<T>(dp), begin, end,
+                                                            layout_of(block, window));
+                           });
     });
     return dp;
 }
@@ -257,8 +257,8 @@ HeadTensors split_heads(const at::Tensor& qkv, const at::Tensor& q_gain, const a
                     at::empty({shape.kv_heads, segment.rows(), shape.head_dim}, qkv.options())};
     with_element(qkv.scalar_type(), [&](auto element) {
         using T = decltype(element);
-        at::parallel_for(
-            0, segment.rows(), grain(qkv.size(1)), [&](std::int64_t begin, std::int64_t end) {
+        cpu::for_each_part(
+            segment.rows(), grain(qkv.size(1)), [&](std::int64_t begin, std::int64_t end) {
                 cpu::split_rotate(data<T>(part), data_or_null<T>(q_gain), data_or_null<T>(k_gain),
                                   data<float>(turns.cosine), data<float>(turns.sine),
                                   data<T>(out.q), data<T>(out.k), data<T>(out.v), begin, end,
@@ -275,8 +275,8 @@ void merge_heads(const HeadTensors& gradients, const RotaryTables& tables, const
     if (has_kernels(dqkv)) {
         with_element(dqkv.scalar_type(), [&](auto element) {
             using T = decltype(element);
-            at::parallel_for(
-                0, segment.rows(), grain(dqkv.size(1)), [&](std::int64_t begin, std::int64_t end) {
+            cpu::for_each_part(
+                segment.rows(), grain(dqkv.size(1)), [&](std::int64_t begin, std::int64_t end) {
                     cpu::merge_rotate_back(data<T>(gradients.q), data<float>(gradients.k),
                                            data<float>(gradients.v), data<float>(turns.cosine),
                                            data<float>(turns.sine), data<T>(part), begin, end,
@@ -383,8 +383,8 @@ void drop_segments(const at::Tensor& x, const std::vector<Segment>& segments, st
         }
         with_element(x.scalar_type(), [&](auto element) {
             using T = decltype(element);
-            at::parallel_for(
-                0, segment.rows(), grain(width), [&](std::int64_t begin, std::int64_t end) {
+            cpu::for_each_part(
+                segment.rows(), grain(width), [&](std::int64_t begin, std::int64_t end) {
                     const std::int64_t at = (segment.begin + begin) * width;
                     const DropRange range{key, begin * width, (end - begin) * width, p};
                     if (adds)
