@@ -29,12 +29,19 @@ TEXTS = [
 ]
 
 
-def sample(model, tokenizer, text):
-    ids = tokenizer(text, add_special_tokens=False)["input_ids"]
+def sample(model, text, ids):
     with torch.no_grad():
         logits = model(torch.tensor([ids], device=model.device)).logits[0].double()
     log_probs = torch.log_softmax(logits[:-1], -1).gather(1, torch.tensor(ids[1:], device=logits.device)[:, None])
     return {"text": text, "ids": ids, "log_probs": [round(min(float(v), 0.0), 7) for v in log_probs[:, 0]]}
+
+
+def samples(model, tokenizer, texts):
+    """One for each text, worked out from short to long: with dynamic rope transformers keeps the longest length."""
+    ids = [tokenizer(text, add_special_tokens=False)["input_ids"] for text in texts]
+    order = sorted(range(len(texts)), key=lambda k: len(ids[k]))
+    made = {k: sample(model, texts[k], ids[k]) for k in order}
+    return [made[k] for k in range(len(texts))]
 
 
 def main():
@@ -53,7 +60,7 @@ def main():
         args.model, dtype=getattr(torch, args.dtype), attn_implementation="eager").eval()
     made_with = f"transformers {transformers.__version__}, torch {torch.__version__.split('+')[0]}, {args.dtype}"
     reference = {"format": "cuset-reference", "version": 1, "made_with": made_with,
-                 "samples": [sample(model, tokenizer, text) for text in texts]}
+                 "samples": samples(model, tokenizer, texts)}
     with open(out, "w", encoding="utf-8") as file:
         json.dump(reference, file, ensure_ascii=False)
         file.write("\n")

@@ -26,7 +26,8 @@ FAMILIES = {
     "llama3-rope": "Llama 3", "mistral-window": "Mistral, sliding window", "mixtral": "Mixtral", "qwen2": "Qwen 2",
     "qwen2-yarn": "Qwen 2, YaRN", "qwen3": "Qwen 3", "qwen3-moe": "Qwen 3 MoE", "phi3": "Phi 3",
     "phi3-longrope": "Phi 3, LongRoPE, sliding window", "gemma2": "Gemma 2", "gemma3": "Gemma 3 (text)",
-    "granite": "Granite", "olmo2": "OLMo 2", "smollm3": "SmolLM 3", "starcoder2": "StarCoder 2",
+    "deepseek-v2": "DeepSeek-V2 (Lite: yarn, first layer dense)",
+    "deepseek-v2-groups": "DeepSeek-V2 (narrow queries, groups)", "granite": "Granite", "olmo2": "OLMo 2", "smollm3": "SmolLM 3", "starcoder2": "StarCoder 2",
 }
 
 
@@ -37,7 +38,7 @@ def reference_of(folder):
     model = transformers.AutoModelForCausalLM.from_pretrained(
         folder, dtype=torch.float32, attn_implementation="eager").eval()
     return {"format": "cuset-reference", "version": 1, "made_with": "transformers " + transformers.__version__,
-            "samples": [make_reference.sample(model, tokenizer, text) for text in make_reference.TEXTS]}
+            "samples": make_reference.samples(model, tokenizer, make_reference.TEXTS)}
 
 
 def verify(program, model, reference, *options):
