@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Scoring speed beside transformers and llama.cpp, in turns on the same threads.
 
-Usage: score.py [--threads N] [--rounds N] [--repeats N] [--dtypes float32,bfloat16] [--samples DIR]
+Usage: score.py [--threads N] [--rounds N] [--repeats N] [--dtypes float32,bfloat16] [--samples DIR] [--files N]
 Reads CUSET_BIN (the folder of bench_score) and CUSET_DEMO_MODEL (the demo model's GGUF file).
 The model is rebuilt as a Hugging Face folder, and as a BF16 GGUF file for llama.cpp, in a temporary folder. In each
 round every engine runs once as a process of its own, one after another, so that what else the machine does falls on
@@ -46,6 +46,19 @@ def run(command):
     if done.returncode:
         raise SystemExit(f"score: {command[0]} ended with {done.returncode}")
     return json.loads(done.stdout.splitlines()[-1])
+
+
+def choose_files(args, folder):
+    """A folder of links to the files that are scored."""
+    files = sorted(pathlib.Path(args.samples).glob("*.cu"))
+    if not files:
+        raise SystemExit(f"score: no .cu files in {args.samples}")
+    count = min(args.files or len(files), len(files))
+    folder.mkdir()
+    for i in range(count):
+        file = files[(2 * i + 1) * len(files) // (2 * count)]
+        (folder / file.name).symlink_to(file.resolve())
+    return folder
 
 
 def engines_of(args, folder, gguf, temporary):
@@ -106,13 +119,15 @@ def main():
     ap.add_argument("--rounds", type=int, default=3)
     ap.add_argument("--repeats", type=int, default=2, help="timed passes of one process")
     ap.add_argument("--dtypes", default="float32,bfloat16")
-    ap.add_argument("--samples", default=str(SAMPLES))
+    ap.add_argument("--samples", default=str(SAMPLES), help="folder of .cu files")
+    ap.add_argument("--files", type=int, default=2, help="files of it that are scored, spread evenly; 0: all")
     args = ap.parse_args()
     need_packages()
     model = need("CUSET_DEMO_MODEL")
     with tempfile.TemporaryDirectory(prefix="cuset-bench-") as name:
         temporary = pathlib.Path(name)
         folder, gguf = temporary / "model", None
+        args.samples = choose_files(args, temporary / "samples")
         make = [sys.executable, HERE / "make_hf_folder.py", model, folder]
         if importlib.util.find_spec("llama_cpp"):
             gguf = temporary / "model.bf16.gguf"

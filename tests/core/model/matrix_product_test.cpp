@@ -47,6 +47,28 @@ TEST_P(MatrixProduct, Float32LosesNoMoreThanFloat32Arithmetic) {
         }
 }
 
+// The sides whose numbers are bfloat16 ones need fewer products; one number that is not makes its
+// rows of 32 an exception.
+TEST_P(MatrixProduct, Float32OfBfloat16NumbersIsAsExact) {
+    const auto [m, n, k] = GetParam();
+    for (const bool left_narrow : {false, true})
+        for (const bool right_narrow : {false, true})
+            for (const bool spoiled : {false, true}) {
+                at::Tensor a = random(m, k, false, left_narrow ? at::kBFloat16 : at::kFloat);
+                at::Tensor b = random(k, n, true, right_narrow ? at::kBFloat16 : at::kFloat);
+                a = a.to(at::kFloat);
+                b = b.t().to(at::kFloat).t();
+                if (spoiled) {
+                    a[m / 2][k - 1] = 1.f + std::ldexp(1.f, -20);
+                    b[k / 2][n - 1] = 1.f + std::ldexp(1.f, -23);
+                }
+                const at::Tensor exact = at::mm(a.to(at::kDouble), b.to(at::kDouble));
+                const double error = relative_error(matrix_product(a, b), exact);
+                EXPECT_LE(error, 1.2 * relative_error(in_order(a, b), exact) + 1e-7)
+                    << left_narrow << right_narrow << spoiled;
+            }
+}
+
 TEST_P(MatrixProduct, Bfloat16IsRoundedOnce) {
     const auto [m, n, k] = GetParam();
     const at::Tensor a = random(m, k, false, at::kBFloat16), b = random(k, n, true, at::kBFloat16);
@@ -82,16 +104,30 @@ TEST_P(MatrixProduct, ABatchIsItsMembers) {
 
 INSTANTIATE_TEST_SUITE_P(Model, MatrixProduct,
                          ::testing::Values(Shape{1, 1, 1}, Shape{33, 47, 65}, Shape{100, 31, 1500},
-                                           Shape{5, 300, 4500}, Shape{32, 32, 32}));
+                                           Shape{5, 300, 4500}, Shape{32, 32, 32},
+                                           Shape{97, 131, 201}, Shape{100, 65, 1600},
+                                           Shape{66, 70, 4500}, Shape{128, 96, 96}));
 
 TEST(MatrixProduct, WhatIsNotFiniteStaysSo) {
-    at::Tensor a = at::ones({4, 40});
-    a[1][7] = std::nanf("");
-    a[2][3] = INFINITY;
-    const at::Tensor out = matrix_product(a, at::ones({40, 4}));
-    EXPECT_EQ(out[0][0].item<float>(), 40);
-    EXPECT_FALSE(std::isfinite(out[1][2].item<float>()));
-    EXPECT_FALSE(std::isfinite(out[2][2].item<float>()));
+    for (const std::int64_t side : {40, 100}) { // on torch's way and on the tiles'
+        at::Tensor a = at::ones({side, side});
+        a[1][7] = std::nanf("");
+        a[2][3] = INFINITY;
+        const at::Tensor out = matrix_product(a, at::full({side, side}, 1.5));
+        EXPECT_EQ(out[0][0].item<float>(), 1.5f * static_cast<float>(side));
+        EXPECT_FALSE(std::isfinite(out[1][2].item<float>()));
+        EXPECT_FALSE(std::isfinite(out[2][2].item<float>()));
+    }
+}
+
+TEST(MatrixProduct, OneRowOfALinearLayerEqualsManyRows) {
+    at::manual_seed(6);
+    const at::Tensor x = at::randn({20, 90}), weight = at::randn({70, 90}), bias = at::randn({70});
+    at::Tensor all = at::empty({20, 70}), one = at::empty({1, 70});
+    linear_product(x, weight, bias, all);
+    linear_product(x.narrow(0, 3, 1), weight, bias, one);
+    EXPECT_LE(relative_error(one, all.narrow(0, 3, 1).to(at::kDouble)), 1e-6);
+    EXPECT_LE(relative_error(all, at::linear(x, weight, bias).to(at::kDouble)), 1e-6);
 }
 
 } // namespace
