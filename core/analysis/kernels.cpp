@@ -29,6 +29,22 @@ CUSET_CLONES double min_difference(const double* high, const double* low, std::i
     return smallest;
 }
 
+CUSET_CLONES std::int32_t first_mean_at(const double* high, const double* low, std::int32_t count,
+                                        double length, float mean) {
+    constexpr std::int32_t width = 32; // looked at together, so that the compiler may use vectors
+    std::int32_t i = 0;
+    for (; i + width <= count; i += width) {
+        int any = 0;
+        for (std::int32_t k = i; k < i + width; ++k)
+            any |= static_cast<float>((high[k] - low[k]) / length) <= mean ? 1 : 0;
+        if (any != 0)
+            break;
+    }
+    while (i<count&& static_cast<float>((high[i] - low[i]) / length)> mean)
+        ++i;
+    return i;
+}
+
 CUSET_CLONES double min_growing_mean(const double* high, double first, std::int32_t count) {
     double smallest = std::numeric_limits<double>::max();
     for (std::int32_t i = 0; i < count; ++i) {

@@ -14,6 +14,10 @@ std::int32_t count_above(const float* values, std::int32_t count, float threshol
 
 // min over i of high[i] - low[i]. count >= 1.
 double min_difference(const double* high, const double* low, std::int32_t count);
+// The first i with float((high[i] - low[i]) / length) = mean; count if there is none. `mean` is the
+// smallest of these. length > 0.
+std::int32_t first_mean_at(const double* high, const double* low, std::int32_t count, double length,
+                           float mean);
 // min over i of high[i] / (first + i). count >= 1, first >= 1.
 double min_growing_mean(const double* high, double first, std::int32_t count);
 // min over i of (total - low[i]) / (first - i). count >= 1, first >= count.

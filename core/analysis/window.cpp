@@ -114,6 +114,9 @@ WindowMinimum window_minimum_of(std::span<const float> confidence, std::span<con
         best.offer(kernels::min_shrinking_mean(p + t - cut.before, p[tokens], first, n), t, t + n);
     });
     std::int64_t at = best.begin;
+    if (at >= cut.left_end && at < cut.right_begin && !cut.whole)
+        at += kernels::first_mean_at(p + at + cut.after, p + at - cut.before,
+                                     static_cast<std::int32_t>(best.end - at), window, best.mean);
     while (static_cast<float>(window_mean_at(sums, cut, at)) != best.mean)
         ++at;
     assert(at < best.end);

@@ -4,12 +4,15 @@
 #include <string>
 #include <vector>
 
+#include <QApplication>
+#include <QPaintEvent>
 #include <Qsci/qsciscintilla.h>
 
 #include <gtest/gtest.h>
 
 #include "tests/ui/synthetic_scores.h"
 #include "ui/editor/code_view.h"
+#include "ui/editor/code_view_numbers.h"
 #include "ui/editor/long_lines.h"
 #include "ui/editor/token_colors.h"
 #include "ui/state/navigation.h"
@@ -63,6 +66,54 @@ TEST(ConfidencePainter, RunsThatMergeAndSplitAreRepainted) {
     painter.paint(spans, {QColor(), QColor(), QColor()});
     for (const int byte : {0, 2, 4})
         EXPECT_EQ(valueAt(view, byte), 0);
+}
+
+// Counts the pixels that a widget is told to paint.
+class PaintedArea : public QObject {
+public:
+    explicit PaintedArea(QWidget* widget)
+        : QObject(widget) {
+        widget->installEventFilter(this);
+    }
+    int pixels = 0;
+
+protected:
+    bool eventFilter(QObject*, QEvent* event) override {
+        if (event->type() == QEvent::Paint)
+            for (const QRect& part : static_cast<QPaintEvent*>(event)->region())
+                pixels += part.width() * part.height();
+        return false;
+    }
+};
+
+// A window length that is dragged moves the mark at every step.
+TEST(CodeView, TheLowestWindowsMarkPaintsItsMarginOnly) {
+    CodeView view;
+    view.resize(600, 400);
+    std::string lines;
+    for (int line = 0; line < 10; ++line)
+        lines += "0123456\n"; // 8 bytes
+    view.setResponse(lines);
+    view.setLowestWindow({8, 20});
+    view.show();
+    ASSERT_TRUE(test::waitFor([&] { return view.isVisible(); }));
+    QApplication::processEvents();
+    const auto marked = [&](int line) {
+        return (view.markersAtLine(line) & (1u << code_view::lowestMarker)) != 0;
+    };
+    EXPECT_TRUE(marked(1));
+    PaintedArea area(view.viewport());
+    view.setLowestWindow({9, 21});
+    QApplication::processEvents();
+    EXPECT_EQ(area.pixels, 0) << "the same line";
+    view.setLowestWindow({32, 40});
+    QApplication::processEvents();
+    EXPECT_GT(area.pixels, 0);
+    EXPECT_LT(area.pixels, 600 * 400 / 4);
+    EXPECT_FALSE(marked(1));
+    EXPECT_TRUE(marked(4));
+    view.setLowestWindow({});
+    EXPECT_FALSE(marked(4));
 }
 
 // Eq. 1-8 by hand: c = [0.9, 0.05, 0.5, 0.1], cuda = [0, 1, 1, 0], tau 0.1, lambda 1, l 2 give M =

@@ -285,12 +285,17 @@ void CodeView::contextMenuEvent(QContextMenuEvent* event) {
 }
 
 void CodeView::setLowestWindow(ByteSpan span) {
-    if (span == lowestWindow_)
-        return;
+    // One line's mark at a time: deleting all of a kind paints the whole view again.
+    const auto line = [this](ByteSpan of) { return of.empty() ? -1 : lineOfByte(of.begin); };
+    const int from = line(lowestWindow_);
+    const int to = line(span);
     lowestWindow_ = span;
-    markerDeleteAll(lowestMarker);
-    if (!span.empty())
-        markerAdd(lineOfByte(span.begin), lowestMarker);
+    if (from == to)
+        return;
+    if (from >= 0)
+        markerDelete(from, lowestMarker);
+    if (to >= 0)
+        markerAdd(to, lowestMarker);
 }
 
 void CodeView::fillIndicator(int indicator, ByteSpan span) {

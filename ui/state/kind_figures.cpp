@@ -13,7 +13,10 @@ namespace {
 const QString pushChannel = QStringLiteral("push");
 const QString selectedChannel = QStringLiteral("selected kinds");
 constexpr int densityPoints = 256;
-constexpr int pushInterval = 80; // ms; a drag needs the cores for its frames
+// A drag needs the cores for its frames: what is quick to compute follows it at this pace; what is
+// not waits until the thresholds rest for as long.
+constexpr int pushInterval = 120; // ms
+constexpr qint64 quickPush = 10; // ms
 
 // Push of each sample and of all. `weights`: w_n of each sample. Reads of the analyzer only what
 // no threshold changes.
@@ -69,7 +72,7 @@ KindFigures::KindFigures(AnalysisState* analysis, MaskSettingsState* settings,
             computePush();
     });
     connect(analysis_, &AnalysisState::corpusChanged, this, [this] {
-        if (!pushTimer_.isActive())
+        if (!pushTimer_.isActive() || lastPush_ > quickPush)
             pushTimer_.start();
     });
     connect(selection_, &SelectionState::kindsChanged, this, &KindFigures::computeSelected);
@@ -108,6 +111,7 @@ void KindFigures::computePush() {
         pool_->abandon(pushChannel);
         return;
     }
+    pushStarted_.start();
     std::vector<float> weights;
     for (const SampleSummary& sample : corpus->analyzer.samples())
         weights.push_back(sample.weight);
@@ -120,6 +124,7 @@ void KindFigures::computePush() {
         [this](JobOutcome<ObjectivePush> outcome) {
             if (auto* push = std::get_if<0>(&outcome)) {
                 push_ = std::move(*push);
+                lastPush_ = pushStarted_.elapsed();
                 pushKnown_ = true;
                 emit changed();
             }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include <QElapsedTimer>
 #include <QObject>
 #include <QTimer>
 
@@ -59,6 +60,8 @@ private:
     ObjectivePush push_;
     bool pushKnown_ = false;
     QTimer pushTimer_;
+    QElapsedTimer pushStarted_;
+    qint64 lastPush_ = 0; // ms that the last one took
     Density density_;
     std::vector<std::int32_t> counts_;
 };
