@@ -42,12 +42,22 @@ struct AnalyzeCommand {
     bool json = false;
 };
 
+// What --per-sample writes beside the columns that are always there.
+struct SampleColumns {
+    ObjectivePushes pushes;
+    std::string lowest_name; // "" if there is none
+    std::vector<SpanConfidence> lowest; // [N]
+    Aggregate how = Aggregate::mean;
+};
+
 std::string per_sample_csv(const CorpusAnalyzer& analyzer, const std::vector<std::int64_t>& samples,
-                           const ObjectivePushes& pushes) {
+                           const SampleColumns& columns) {
     std::string out = "id,tokens,mean_confidence,difficulty,weight,min_window_begin,confident_"
                       "share,cuda_share";
-    for (const ObjectivePush& push : pushes)
+    for (const ObjectivePush& push : columns.pushes)
         out += ",push_" + name_of(push.objective) + ",push_sensitive_" + name_of(push.objective);
+    if (!columns.lowest_name.empty())
+        out += ',' + columns.lowest_name + ",lowest_begin,lowest_end";
     out += "\r\n";
     for (const std::int64_t n : samples) {
         const SampleSummary& row = analyzer.samples()[static_cast<std::size_t>(n)];
@@ -57,9 +67,15 @@ std::string per_sample_csv(const CorpusAnalyzer& analyzer, const std::vector<std
         out += ',' + std::to_string(row.min_window_begin);
         for (const double value : {row.confident_share, row.cuda_share})
             out += ',' + fixed(value, 6);
-        for (const ObjectivePush& push : pushes) {
+        for (const ObjectivePush& push : columns.pushes) {
             const PushTotals& own = push.samples[static_cast<std::size_t>(n)];
             out += ',' + fixed(own.total, 6) + ',' + fixed(own.sensitive, 6);
+        }
+        if (!columns.lowest_name.empty()) {
+            const SpanConfidence& low = columns.lowest[static_cast<std::size_t>(n)];
+            out += low.tokens == 0 ? ",,,"
+                                   : ',' + fixed(low.confidence(columns.how), 6) + ','
+                    + std::to_string(low.span.begin) + ',' + std::to_string(low.span.end);
         }
         out += "\r\n";
     }
@@ -68,7 +84,7 @@ std::string per_sample_csv(const CorpusAnalyzer& analyzer, const std::vector<std
 
 std::string per_sample_json_lines(const CorpusAnalyzer& analyzer,
                                   const std::vector<std::int64_t>& samples,
-                                  const ObjectivePushes& pushes) {
+                                  const SampleColumns& columns) {
     std::string out;
     for (const std::int64_t n : samples) {
         const SampleSummary& row = analyzer.samples()[static_cast<std::size_t>(n)];
@@ -80,10 +96,17 @@ std::string per_sample_json_lines(const CorpusAnalyzer& analyzer,
                   {"min_window_begin", row.min_window_begin},
                   {"confident_share", row.confident_share},
                   {"cuda_share", row.cuda_share}};
-        for (const ObjectivePush& push : pushes) {
+        for (const ObjectivePush& push : columns.pushes) {
             const PushTotals& own = push.samples[static_cast<std::size_t>(n)];
             line["push_" + name_of(push.objective)] = own.total;
             line["push_sensitive_" + name_of(push.objective)] = own.sensitive;
+        }
+        if (!columns.lowest_name.empty()) {
+            const SpanConfidence& low = columns.lowest[static_cast<std::size_t>(n)];
+            const bool any = low.tokens > 0;
+            line[columns.lowest_name] = any ? Json(low.confidence(columns.how)) : Json();
+            line["lowest_begin"] = any ? Json(low.span.begin) : Json();
+            line["lowest_end"] = any ? Json(low.span.end) : Json();
         }
         out += line.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
     }
@@ -207,10 +230,17 @@ void run_analyze(const AnalyzeCommand& options) {
     const Json statistics =
         options.statistics ? statistics_json(analyzer, pushes, run.control()) : Json();
     const std::vector<LowUnit> lowest = find_lowest(analyzer, options.lowest, run.control());
+    SampleColumns columns;
+    if (options.per_sample && options.objectives)
+        columns.pushes = pushes;
+    if (options.per_sample && options.lowest.by_sample()) {
+        columns.lowest_name = options.lowest.column();
+        columns.lowest = find_lowest_of_samples(analyzer, options.lowest, run.control());
+        columns.how = options.lowest.how();
+    }
     run.finish();
     const bool lines = options.output.ends_with(".jsonl");
     if (options.per_sample) {
-        const ObjectivePushes columns = options.objectives ? pushes : ObjectivePushes();
         write_table(options.output,
                     lines ? per_sample_json_lines(analyzer, samples, columns)
                           : per_sample_csv(analyzer, samples, columns));

@@ -41,14 +41,21 @@ Json to_json(const ScoreSet& scores, const LowUnit& low) {
 
 } // namespace
 
+Aggregate LowestOptions::how() const {
+    return static_cast<Aggregate>(index_of(aggregate_names, aggregate));
+}
+
 void add_lowest_options(CLI::App& command, LowestOptions& options) {
     command
         .add_option("--lowest", options.count,
                     "also the N stretches of lowest confidence in the whole corpus")
         ->check(CLI::Range(1, 1'000'000));
-    command.add_option("--unit", options.unit, "what --lowest lists")
-        ->check(CLI::IsMember(strings(text_unit_names)))
-        ->capture_default_str();
+    options.unit_given = command
+                             .add_option("--unit", options.unit,
+                                         "what --lowest lists; with --per-sample and no --lowest, "
+                                         "columns with each sample's lowest one")
+                             ->check(CLI::IsMember(strings(text_unit_names)))
+                             ->capture_default_str();
     command.add_option("--aggregate", options.aggregate, "confidence of a stretch: of its tokens")
         ->check(CLI::IsMember(strings(aggregate_names)))
         ->capture_default_str();
@@ -58,21 +65,38 @@ void add_lowest_options(CLI::App& command, LowestOptions& options) {
         ->check(CLI::IsMember(kinds));
     command
         .add_option("--least-tokens", options.least_tokens,
-                    "--lowest: leave shorter stretches out; 1 for tokens and regions, else 3")
+                    "--lowest: leave shorter stretches out; 3 for lines and statements, else 1")
         ->check(CLI::Range(1, 1 << 24));
 }
 
-std::vector<LowUnit> find_lowest(const CorpusAnalyzer& analyzer, const LowestOptions& options,
-                                 RunControl& control) {
+namespace {
+
+LowestQuery query_of(const LowestOptions& options, std::int32_t window) {
     LowestQuery query;
     query.unit = static_cast<TextUnit>(index_of(text_unit_names, options.unit));
-    query.how = static_cast<Aggregate>(index_of(aggregate_names, options.aggregate));
+    query.how = options.how();
     query.least_tokens =
         options.least_tokens > 0 ? options.least_tokens : default_least_tokens(query.unit);
-    query.window = analyzer.summary().settings.window;
+    query.window = window;
     query.labels = label_bits(options.kind);
     query.most = options.count;
-    return lowest_units(analyzer, query, control);
+    return query;
+}
+
+} // namespace
+
+std::vector<LowUnit> find_lowest(const CorpusAnalyzer& analyzer, const LowestOptions& options,
+                                 RunControl& control) {
+    return lowest_units(analyzer, query_of(options, analyzer.summary().settings.window), control);
+}
+
+std::vector<SpanConfidence> find_lowest_of_samples(const CorpusAnalyzer& analyzer,
+                                                   const LowestOptions& options,
+                                                   RunControl& control) {
+    if (!options.by_sample())
+        return {};
+    return lowest_of_samples(analyzer, query_of(options, analyzer.summary().settings.window),
+                             control);
 }
 
 Json lowest_json(const ScoreSet& scores, std::span<const LowUnit> units) {

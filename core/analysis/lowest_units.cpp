@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cstdio>
+#include <functional>
 #include <mutex>
 #include <tuple>
 
@@ -49,12 +50,23 @@ private:
     std::vector<LowUnit> heap_;
 };
 
-void offer_sample(const CorpusAnalyzer& analyzer, std::int64_t n, const LowestQuery& query,
-                  LowestKept& kept) {
-    for (const SpanConfidence& unit : unit_confidences(analyzer, n, query.unit, query.window))
-        if (unit.tokens >= std::max(1, query.least_tokens)
-            && (query.labels == 0 || (unit.labels & query.labels) != 0))
-            kept.offer({n, 0, unit});
+bool is_wanted(const SpanConfidence& unit, const LowestQuery& query) {
+    return unit.tokens >= std::max(1, query.least_tokens)
+        && (query.labels == 0 || (unit.labels & query.labels) != 0);
+}
+
+// look(first sample, one past the last) for parts of the corpus, on the analyzer's threads.
+void for_samples(const CorpusAnalyzer& analyzer, RunControl& control,
+                 const std::function<void(std::int64_t, std::int64_t)>& look) {
+    const std::int64_t samples = analyzer.scores()->sample_count();
+    std::atomic<std::int64_t> done{0};
+    analyzer.parallel_for()((samples + chunk_samples - 1) / chunk_samples, [&](std::int64_t chunk) {
+        control.throw_if_stopped();
+        const std::int64_t begin = chunk * chunk_samples;
+        const std::int64_t end = std::min(samples, begin + chunk_samples);
+        look(begin, end);
+        control.checkpoint({"looking for the lowest", done += end - begin, samples, "samples"});
+    });
 }
 
 std::int32_t line_number(std::string_view text, std::int32_t byte) {
@@ -71,26 +83,22 @@ std::string decimal(float value) {
 } // namespace
 
 std::int32_t default_least_tokens(TextUnit unit) {
-    return unit == TextUnit::token || unit == TextUnit::region ? 1 : 3;
+    return unit == TextUnit::line || unit == TextUnit::statement ? 3 : 1;
 }
 
 std::vector<LowUnit> lowest_units(const CorpusAnalyzer& analyzer, const LowestQuery& query,
                                   RunControl& control) {
     if (query.most == 0)
         return {};
-    const std::int64_t samples = analyzer.scores()->sample_count();
     std::mutex mutex;
     LowestKept kept(query.most, query.how);
-    std::atomic<std::int64_t> done{0};
-    analyzer.parallel_for()((samples + chunk_samples - 1) / chunk_samples, [&](std::int64_t chunk) {
+    for_samples(analyzer, control, [&](std::int64_t begin, std::int64_t end) {
         LowestKept own(query.most, query.how);
-        const std::int64_t end = std::min(samples, (chunk + 1) * chunk_samples);
-        for (std::int64_t n = chunk * chunk_samples; n < end; ++n) {
-            control.throw_if_stopped();
-            offer_sample(analyzer, n, query, own);
-        }
-        control.checkpoint(
-            {"looking for the lowest", done += end - chunk * chunk_samples, samples, "samples"});
+        for (std::int64_t n = begin; n < end; ++n)
+            for (const SpanConfidence& unit :
+                 unit_confidences(analyzer, n, query.unit, query.window))
+                if (is_wanted(unit, query))
+                    own.offer({n, 0, unit});
         const std::lock_guard lock(mutex);
         for (const LowUnit& unit : own.units())
             kept.offer(unit);
@@ -101,6 +109,23 @@ std::vector<LowUnit> lowest_units(const CorpusAnalyzer& analyzer, const LowestQu
     for (LowUnit& unit : units)
         unit.line = line_number(analyzer.scores()->response(unit.sample), unit.unit.span.begin);
     return units;
+}
+
+std::vector<SpanConfidence> lowest_of_samples(const CorpusAnalyzer& analyzer,
+                                              const LowestQuery& query, RunControl& control) {
+    std::vector<SpanConfidence> lowest(static_cast<std::size_t>(analyzer.scores()->sample_count()));
+    for_samples(analyzer, control, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t n = begin; n < end; ++n) {
+            LowestKept kept(1, query.how);
+            for (const SpanConfidence& unit :
+                 unit_confidences(analyzer, n, query.unit, query.window))
+                if (is_wanted(unit, query))
+                    kept.offer({n, 0, unit});
+            if (!kept.units().empty())
+                lowest[static_cast<std::size_t>(n)] = kept.units().front().unit;
+        }
+    });
+    return lowest;
 }
 
 std::string_view unit_text(const ScoreSet& scores, const LowUnit& unit, std::size_t most_bytes) {

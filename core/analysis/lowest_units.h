@@ -21,7 +21,7 @@ struct LowestQuery {
     std::size_t most = 500;
 };
 
-// A line with a single brace says little: 3, and 1 for tokens and regions, which are short.
+// A line with a single brace says little: 3; and 1 for tokens, windows and regions.
 std::int32_t default_least_tokens(TextUnit unit);
 
 struct LowUnit {
@@ -34,6 +34,11 @@ struct LowUnit {
 // reads of it only what no setting changes. Throws Cancelled, and Error(limit) as line_spans.
 std::vector<LowUnit> lowest_units(const CorpusAnalyzer& analyzer, const LowestQuery& query,
                                   RunControl& control);
+
+// [N]: the lowest stretch of each sample, with 0 tokens where it has none; `query.most` is not
+// looked at. Otherwise as lowest_units.
+std::vector<SpanConfidence> lowest_of_samples(const CorpusAnalyzer& analyzer,
+                                              const LowestQuery& query, RunControl& control);
 
 // Its text in the response, at most `most_bytes`, cut between characters.
 std::string_view unit_text(const ScoreSet& scores, const LowUnit& unit, std::size_t most_bytes);

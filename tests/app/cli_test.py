@@ -83,6 +83,20 @@ class MainJob(Process):
                          "id,tokens,mean_confidence,difficulty,weight,min_window_begin,confident_share,cuda_share")
         self.assert_refused(run("analyze", out, "--per-sample", "-o", self.folder / "rows.txt"), USAGE, ".csv or .jsonl")
 
+    def test_per_sample_lowest_unit(self):
+        _, out = self.score(MODEL, self.samples(KERNEL, "int x;\n"))
+        rows = self.folder / "rows.jsonl"
+        result = run("analyze", out, "--per-sample", "--unit", "line", "--aggregate", "minimum", "-o", rows)
+        self.assertEqual(result.returncode, OK, result.stderr.decode())
+        samples = [json.loads(line) for line in rows.read_text().splitlines()]
+        corpus = json.loads(run("analyze", out, "--lowest", "1", "--unit", "line", "--aggregate", "minimum", "--json").stdout)
+        lowest = min(samples, key=lambda s: s["lowest_line_minimum"])
+        self.assertEqual(lowest["id"], corpus["lowest"][0]["id"])
+        self.assertAlmostEqual(lowest["lowest_line_minimum"], corpus["lowest"][0]["minimum_confidence"], places=6)
+        self.assertEqual(lowest["lowest_begin"], corpus["lowest"][0]["begin"])
+        head = run("analyze", out, "--per-sample", "--unit", "region", "-o", "-").stdout.decode().splitlines()[0]
+        self.assertTrue(head.endswith(",cuda_share,lowest_region_mean,lowest_begin,lowest_end"), head)
+
     def test_a_formula_in_an_id_is_not_one_in_csv(self):
         data = self.file("d.jsonl", json.dumps({"id": "=1+1,\"x\"", "prompt": "p", "response": KERNEL}))
         _, out = self.score(MODEL, data)

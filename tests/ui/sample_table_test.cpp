@@ -51,8 +51,9 @@ protected:
     SelectionState selection;
     AnalysisState analysis{&workspace, &mask, &selection, &pool};
     KindFigures kinds{&analysis, &mask, &selection, &pool};
+    UnitFigures units{&analysis, &mask, &pool};
     NoteState notes{mask.undoStack()};
-    SampleTableModel model{&workspace, &analysis, &kinds, &notes};
+    SampleTableModel model{&workspace, &analysis, &kinds, &units, &notes};
     SampleFilterProxy proxy{&workspace, &analysis, &notes};
     QAbstractItemModelTester modelTester{&model,
                                          QAbstractItemModelTester::FailureReportingMode::Fatal};
@@ -143,7 +144,7 @@ TEST_F(SampleTable, FiltersByWordsAndExpressions) {
 
 TEST_F(SampleTable, FilterFieldWaitsAndShowsItsError) {
     openScores({scoredSample("a", "", kernelText()), scoredSample("b", "", "x y")});
-    DatasetPanel panel(&workspace, &analysis, &selection, &kinds, &notes);
+    DatasetPanel panel(&workspace, &analysis, &selection, &kinds, &units, &notes);
     panel.filterField()->setText(QStringLiteral("tokens >"));
     EXPECT_TRUE(panel.filterError().isEmpty()) << "not before a rest";
     ASSERT_TRUE(waitFor([&] { return panel.isSettled(); }));
@@ -158,7 +159,7 @@ TEST_F(SampleTable, FilterFieldWaitsAndShowsItsError) {
 // Once thresholds rest, an expression is asked again.
 TEST_F(SampleTable, ExpressionsFollowThresholds) {
     openScores({scoredSample("a", "", kernelText())});
-    DatasetPanel panel(&workspace, &analysis, &selection, &kinds, &notes);
+    DatasetPanel panel(&workspace, &analysis, &selection, &kinds, &units, &notes);
     panel.filterField()->setText(QStringLiteral("confident > 99%"));
     ASSERT_TRUE(waitFor([&] { return panel.isSettled(); }));
     EXPECT_EQ(panel.table()->model()->rowCount(), 0);
@@ -168,7 +169,7 @@ TEST_F(SampleTable, ExpressionsFollowThresholds) {
 
 TEST_F(SampleTable, PickedKindsAreCounted) {
     openScores({scoredSample("a", "", kernelText()), scoredSample("b", "", "x y")});
-    DatasetPanel panel(&workspace, &analysis, &selection, &kinds, &notes);
+    DatasetPanel panel(&workspace, &analysis, &selection, &kinds, &units, &notes);
     EXPECT_TRUE(panel.table()->isColumnHidden(SampleTableModel::Picked));
     selection.setKinds(kind_bit(SensitiveKind::thread_index));
     ASSERT_TRUE(waitFor([&] { return kinds.isSettled(); }));
@@ -196,7 +197,7 @@ TEST_F(SampleTable, SortsByNumbersNotByText) {
 TEST_F(SampleTable, PanelAndSelectionFollowEachOther) {
     openScores(
         {scoredSample("a", "", "x"), scoredSample("b", "", "y"), scoredSample("c", "", "z")});
-    DatasetPanel panel(&workspace, &analysis, &selection, &kinds, &notes);
+    DatasetPanel panel(&workspace, &analysis, &selection, &kinds, &units, &notes);
     selection.setSample(1);
     EXPECT_EQ(panel.table()->currentIndex().row(), 1);
     EXPECT_TRUE(panel.step(1));
@@ -305,9 +306,40 @@ TEST_F(SampleTable, PushFollowsTheChosenObjective) {
     EXPECT_NE(push(), cuset);
 }
 
+// The chosen unit of each sample, by hand: confidence of token t is 0.05 + 0.9 (t mod 10) / 10.
+TEST_F(SampleTable, TheLowestUnitOfEachSample) {
+    openScores({scoredSample("two lines", "", "aa bb cc\ndd ee ff"), scoredSample("none", "", "")});
+    const auto value = [&](int row) {
+        return model.index(row, SampleTableModel::LowestUnit).data(SampleTableModel::sortRole);
+    };
+    EXPECT_FALSE(value(0).isValid()) << "nothing is computed while nobody shows it";
+    units.setWanted(true);
+    ASSERT_TRUE(waitFor([&] { return units.isSettled(); }));
+    // Tokens "aa", " ", "bb", " ", "cc" are 0 to 4, the line's end 5, "dd" to "ff" 6 to 10.
+    EXPECT_NEAR(value(0).toDouble(), 0.05 + 0.09 * 2, 1e-6) << "the first line's mean";
+    EXPECT_FALSE(value(1).isValid());
+    EXPECT_EQ(model.index(1, SampleTableModel::LowestUnit).data().toString(),
+              QStringLiteral("\u2013"));
+    units.setUnit(TextUnit::token, Aggregate::mean);
+    ASSERT_TRUE(waitFor([&] { return units.isSettled(); }));
+    EXPECT_NEAR(value(0).toDouble(), 0.05, 1e-6);
+    EXPECT_TRUE(model.headerData(SampleTableModel::LowestUnit, Qt::Horizontal, Qt::ToolTipRole)
+                    .toString()
+                    .contains(QStringLiteral("lowest token")));
+    units.setUnit(TextUnit::window, Aggregate::mean);
+    MaskSettings settings;
+    settings.window = 2;
+    mask.set(settings, QStringLiteral("test"));
+    ASSERT_TRUE(waitFor([&] { return units.isSettled() && value(0).isValid(); }));
+    EXPECT_FALSE(value(1).isValid());
+    units.setUnit(TextUnit::statement, Aggregate::minimum);
+    ASSERT_TRUE(waitFor([&] { return units.isSettled(); }));
+    EXPECT_NEAR(value(0).toDouble(), 0.05, 1e-6);
+}
+
 TEST_F(SampleTable, TheNameKeepsItsRoomInANarrowPanel) {
     openScores({scoredSample("a_kernel_with_a_long_name_v2", "", "x")});
-    DatasetPanel panel(&workspace, &analysis, &selection, &kinds, &notes);
+    DatasetPanel panel(&workspace, &analysis, &selection, &kinds, &units, &notes);
     panel.resize(panel.fontMetrics().averageCharWidth() * 24, 300);
     panel.show();
     ASSERT_TRUE(waitFor([&] {

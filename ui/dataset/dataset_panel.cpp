@@ -21,12 +21,14 @@ constexpr int filterDelay = 200; // ms
 } // namespace
 
 DatasetPanel::DatasetPanel(Workspace* workspace, AnalysisState* analysis, SelectionState* selection,
-                           KindFigures* kinds, NoteState* notes, QWidget* parent)
+                           KindFigures* kinds, UnitFigures* units, NoteState* notes,
+                           QWidget* parent)
     : QWidget(parent)
     , workspace_(workspace)
     , selection_(selection)
+    , units_(units)
     , notes_(notes)
-    , model_(new SampleTableModel(workspace, analysis, kinds, notes, this))
+    , model_(new SampleTableModel(workspace, analysis, kinds, units, notes, this))
     , proxy_(new SampleFilterProxy(workspace, analysis, notes, this)) {
     proxy_->setSourceModel(model_);
     setWhatsThis(tr("All samples. Sort by any column; filter by words of the id, prompt, response, "
@@ -123,8 +125,8 @@ void DatasetPanel::buildColumns() {
     for (const int column :
          {SampleTableModel::Cuda, SampleTableModel::Confident, SampleTableModel::MeanMask,
           SampleTableModel::LowestWindow, SampleTableModel::Mean, SampleTableModel::Picked,
-          SampleTableModel::Push, SampleTableModel::PushSensitive, SampleTableModel::Tags,
-          SampleTableModel::Note})
+          SampleTableModel::Push, SampleTableModel::PushSensitive, SampleTableModel::LowestUnit,
+          SampleTableModel::Tags, SampleTableModel::Note})
         table_->setColumnHidden(column, true);
     header->setContextMenuPolicy(Qt::ActionsContextMenu);
     for (int column = 1; column < SampleTableModel::ColumnCount; ++column) {
@@ -136,6 +138,8 @@ void DatasetPanel::buildColumns() {
         action->setChecked(!table_->isColumnHidden(column));
         connect(action, &QAction::toggled, table_, [this, column](bool on) {
             table_->setColumnHidden(column, !on);
+            if (column == SampleTableModel::LowestUnit)
+                units_->setWanted(on);
             fitIdColumn();
         });
         action->setData(column);

@@ -18,7 +18,8 @@ class DatasetPanel : public QWidget {
     Q_OBJECT
 public:
     DatasetPanel(Workspace* workspace, AnalysisState* analysis, SelectionState* selection,
-                 KindFigures* kinds, NoteState* notes, QWidget* parent = nullptr);
+                 KindFigures* kinds, UnitFigures* units, NoteState* notes,
+                 QWidget* parent = nullptr);
 
     // The next or previous sample in the table's order; false at its end.
     bool step(int direction);
@@ -59,6 +60,7 @@ private:
 
     Workspace* workspace_;
     SelectionState* selection_;
+    UnitFigures* units_;
     NoteState* notes_;
     SampleTableModel* model_;
     SampleFilterProxy* proxy_;

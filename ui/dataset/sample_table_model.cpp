@@ -46,6 +46,10 @@ constexpr std::array<ColumnText, SampleTableModel::ColumnCount> columnTexts{{
                        "times 1 - c, summed over its tokens")},
     {QT_TRANSLATE_NOOP("SampleTable", "Push S"),
      QT_TRANSLATE_NOOP("SampleTable", "Share of that push on CUDA-sensitive tokens")},
+    {QT_TRANSLATE_NOOP("SampleTable", "Lowest"),
+     QT_TRANSLATE_NOOP("SampleTable",
+                       "Confidence of the sample's %1. Lines and statements of at least 3 tokens "
+                       "count. View > Gutter chooses what is looked at.")},
     {QT_TRANSLATE_NOOP("SampleTable", "Tags"),
      QT_TRANSLATE_NOOP("SampleTable",
                        "Tags, with commas between them; double click or F2 to change them. "
@@ -61,11 +65,13 @@ QString percent(double share) {
 } // namespace
 
 SampleTableModel::SampleTableModel(Workspace* workspace, AnalysisState* analysis,
-                                   KindFigures* kinds, NoteState* notes, QObject* parent)
+                                   KindFigures* kinds, UnitFigures* units, NoteState* notes,
+                                   QObject* parent)
     : QAbstractTableModel(parent)
     , workspace_(workspace)
     , analysis_(analysis)
     , kinds_(kinds)
+    , units_(units)
     , notes_(notes)
     , rows_(workspace->sampleCount()) {
     connect(workspace_, &Workspace::samplesReset, this, [this] {
@@ -81,6 +87,10 @@ SampleTableModel::SampleTableModel(Workspace* workspace, AnalysisState* analysis
             [this] { figuresChanged(Difficulty, LowestWindow); });
     connect(notes_, &NoteState::changed, this, all);
     connect(kinds_, &KindFigures::changed, this, [this] { figuresChanged(Push, PushSensitive); });
+    connect(units_, &UnitFigures::changed, this,
+            [this] { figuresChanged(LowestUnit, LowestUnit); });
+    connect(units_, &UnitFigures::unitChanged, this,
+            [this] { emit headerDataChanged(Qt::Horizontal, LowestUnit, LowestUnit); });
 }
 
 bool SampleTableModel::followsThresholds(int column) {
@@ -131,6 +141,11 @@ std::optional<double> SampleTableModel::number(int row, int column) const {
         if (!push)
             return std::nullopt;
         return column == Push ? push->total : push->sensitive_share();
+    }
+    case LowestUnit: {
+        const SpanConfidence* low = units_->lowest(analysis_->corpusIndex(row));
+        return low ? std::optional(static_cast<double>(low->confidence(units_->how())))
+                   : std::nullopt;
     }
     default:
         return std::nullopt;
@@ -273,8 +288,10 @@ QVariant SampleTableModel::headerData(int section, Qt::Orientation orientation, 
     const ColumnText& texts = columnTexts[static_cast<std::size_t>(section)];
     if (role == Qt::DisplayRole)
         return QCoreApplication::translate("SampleTable", texts.title);
-    if (role == Qt::ToolTipRole)
-        return plainToolTip(QCoreApplication::translate("SampleTable", texts.explanation));
+    if (role == Qt::ToolTipRole) {
+        const QString text = QCoreApplication::translate("SampleTable", texts.explanation);
+        return plainToolTip(section == LowestUnit ? text.arg(units_->title()) : text);
+    }
     if (role == Qt::TextAlignmentRole)
         return section == Id || section == Tags || section == Note
             ? QVariant(Qt::AlignLeft | Qt::AlignVCenter)

@@ -8,6 +8,7 @@
 #include "ui/state/analysis_state.h"
 #include "ui/state/kind_figures.h"
 #include "ui/state/note_state.h"
+#include "ui/state/unit_figures.h"
 
 namespace cuset {
 
@@ -28,6 +29,7 @@ public:
         Picked, // tokens of the kinds that are picked out
         Push, // of the chosen objective, all of the sample
         PushSensitive, // its share on sensitive tokens
+        LowestUnit, // confidence of the sample's lowest line, statement, ...
         Tags, // editable
         Note, // editable
         ColumnCount
@@ -38,7 +40,7 @@ public:
     static constexpr int textRole = Qt::UserRole + 1;
 
     SampleTableModel(Workspace* workspace, AnalysisState* analysis, KindFigures* kinds,
-                     NoteState* notes, QObject* parent = nullptr);
+                     UnitFigures* units, NoteState* notes, QObject* parent = nullptr);
 
     int rowCount(const QModelIndex& parent = {}) const override;
     int columnCount(const QModelIndex& parent = {}) const override;
@@ -64,6 +66,7 @@ private:
     Workspace* workspace_;
     AnalysisState* analysis_;
     KindFigures* kinds_;
+    UnitFigures* units_;
     NoteState* notes_;
     int rows_ = 0;
 };

@@ -8,6 +8,7 @@
 #include <QDragEnterEvent>
 #include <QFileInfo>
 #include <QGuiApplication>
+#include <QHeaderView>
 #include <QMimeData>
 #include <QScreen>
 
@@ -53,6 +54,7 @@ MainWindow::MainWindow(const QString& settingsPath, QWidget* parent)
     labels_ = new LabelState(&workspace_, mask_.undoStack(), this);
     kinds_ = new KindFigures(analysis_, &mask_, &selection_, &pool_, this);
     lowest_ = new LowestState(analysis_, &mask_, &pool_, this);
+    units_ = new UnitFigures(analysis_, &mask_, &pool_, this);
     notes_ = new NoteState(mask_.undoStack(), this);
     objectives_ = new ObjectiveFigures(analysis_, &mask_, &pool_, this);
     whatIf_ = new WhatIfState(analysis_, &workspace_, &mask_, &pool_, this);
@@ -99,6 +101,7 @@ MainWindow::~MainWindow() {
     training_->disconnect();
     training_->registry()->disconnect(training_);
     lowest_->disconnect();
+    units_->disconnect();
     selection_.disconnect();
     workspace_.disconnect();
     mask_.disconnect();
@@ -118,6 +121,8 @@ void MainWindow::connectState() {
     connect(labels_, &LabelState::failed, this,
             [this](const QString& text) { messages_->show(MessageKind::Error, text); });
     connect(lowest_, &LowestState::failed, this,
+            [this](const QString& text) { messages_->show(MessageKind::Error, text); });
+    connect(units_, &UnitFigures::failed, this,
             [this](const QString& text) { messages_->show(MessageKind::Error, text); });
     connect(&mask_, &MaskSettingsState::changed, frames_, &FrameMeter::begin);
     connect(charts_, &ChartBinder::failed, this,
@@ -335,8 +340,8 @@ QStringList MainWindow::viewNames() {
         QStringLiteral("seen"),    QStringLiteral("regions"),  QStringLiteral("corrections"),
         QStringLiteral("lowest"),  QStringLiteral("whatif"),   QStringLiteral("objectives"),
         QStringLiteral("shares"),  QStringLiteral("notes"),    QStringLiteral("compare"),
-        QStringLiteral("datamap"), QStringLiteral("generate"), QStringLiteral("light"),
-        QStringLiteral("dark")};
+        QStringLiteral("datamap"), QStringLiteral("generate"), QStringLiteral("summary"),
+        QStringLiteral("samples"), QStringLiteral("light"),    QStringLiteral("dark")};
     names += trainingViews();
     for (const ColorBy by : allColorModes)
         names += colorMode(by).key;
@@ -372,6 +377,14 @@ bool MainWindow::showView(const QString& name) {
         return false;
     (*dock)->show();
     (*dock)->raise();
+    if (name == QLatin1String("samples")) { // the whole table
+        for (QAction* column : samples_->table()->horizontalHeader()->actions())
+            column->setChecked(true);
+        resizeDocks({*dock}, {width() * 55 / 100}, Qt::Horizontal);
+    }
+    if (name == QLatin1String("summary")) // and all of its figures
+        resizeDocks({findChild<QDockWidget*>(QStringLiteral("thresholds")), *dock}, {1, height()},
+                    Qt::Vertical);
     // A chart that is asked for gets the room of its neighbours.
     const QStringList charts{
         QStringLiteral("density"), QStringLiteral("windows"), QStringLiteral("tokens"),
@@ -391,8 +404,8 @@ bool MainWindow::isSettled() const {
     return !documents_->isBusy() && !lane_->isRunning() && !comparing_->isBusy()
         && pendingComparison_.isEmpty() && generatePanel_->isSettled() && analysis_->isSettled()
         && charts_->isSettled() && objectives_->isSettled() && kinds_->isSettled()
-        && lowest_->isSettled() && samples_->isSettled() && training_->isSettled()
-        && pool_.isIdle();
+        && lowest_->isSettled() && units_->isSettled() && samples_->isSettled()
+        && training_->isSettled() && pool_.isIdle();
 }
 
 ExitCode MainWindow::outcome() const {

@@ -77,6 +77,7 @@ public:
     LabelState* labels() { return labels_; }
     KindFigures* kinds() { return kinds_; }
     LowestState* lowest() { return lowest_; }
+    UnitFigures* units() { return units_; }
     FrameMeter* frameMeter() { return frames_; }
     DocumentController* documents() { return documents_; }
     ScoringController* scoring() { return scoring_; }
@@ -190,6 +191,7 @@ private:
     LabelState* labels_ = nullptr;
     KindFigures* kinds_ = nullptr;
     LowestState* lowest_ = nullptr;
+    UnitFigures* units_ = nullptr;
     DocumentController* documents_ = nullptr;
     ModelLane* lane_ = nullptr;
     ScoringController* scoring_ = nullptr;

@@ -4,6 +4,7 @@
 #include <QHBoxLayout>
 #include <QScrollArea>
 #include <QScrollBar>
+#include <QTabBar>
 #include <QToolBar>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -26,6 +27,26 @@ QScrollArea* scrollable(QWidget* widget, QWidget* parent) {
                           + area->verticalScrollBar()->sizeHint().width());
     return area;
 }
+
+// Tabs of docks have whole titles, and arrows where these do not fit; Qt makes the bars as it needs
+// them and would cut the titles.
+class DockTabs : public QObject {
+public:
+    explicit DockTabs(QMainWindow* window)
+        : QObject(window) {
+        window->installEventFilter(this);
+    }
+
+protected:
+    bool eventFilter(QObject*, QEvent* event) override {
+        if (event->type() == QEvent::ChildPolished)
+            if (auto* tabs = qobject_cast<QTabBar*>(static_cast<QChildEvent*>(event)->child())) {
+                tabs->setElideMode(Qt::ElideNone);
+                tabs->setUsesScrollButtons(true);
+            }
+        return false;
+    }
+};
 
 } // namespace
 
@@ -67,10 +88,11 @@ QDockWidget* MainWindow::addDock(const QString& name, const QString& title, QWid
 }
 
 void MainWindow::buildDocks() {
+    new DockTabs(this);
     setCorner(Qt::BottomLeftCorner, Qt::BottomDockWidgetArea);
     setCorner(Qt::BottomRightCorner, Qt::BottomDockWidgetArea);
     setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
-    samples_ = new DatasetPanel(&workspace_, analysis_, &selection_, kinds_, notes_, this);
+    samples_ = new DatasetPanel(&workspace_, analysis_, &selection_, kinds_, units_, notes_, this);
     model_ = new ModelPanel(&workspace_, &pool_, this);
     addDock(QStringLiteral("samples"), tr("Samples"), samples_, Qt::LeftDockWidgetArea);
     QDockWidget* thresholds = addDock(QStringLiteral("thresholds"), tr("Thresholds"),

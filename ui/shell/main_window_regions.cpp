@@ -68,6 +68,12 @@ void MainWindow::buildGutterMenu() {
                 [this, action, mode] { action->setChecked(mode == editor_->gutterMode()); });
     }
     editor_->setGutterMenu(gutterMenu_);
+    // The table's column shows what the gutter does; without a gutter what it last did.
+    connect(editor_, &EditorPanel::gutterModeChanged, units_, [this] {
+        const GutterMode mode = editor_->gutterMode();
+        if (mode.shown)
+            units_->setUnit(mode.unit, mode.how);
+    });
 }
 
 void MainWindow::buildRegionActions() {

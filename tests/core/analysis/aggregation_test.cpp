@@ -306,6 +306,39 @@ TEST(LowestUnits, AreThoseOfASortOverAllWithAnyNumberOfThreads) {
         }
 }
 
+TEST(LowestUnits, OfEachSampleAreThoseOfTheSampleAlone) {
+    std::mt19937 random(4);
+    const auto set = test::make_set(test::random_samples(random, 120, 40));
+    RunControl control;
+    WorkerPool pool(2);
+    const CorpusAnalyzer analyzer(set, control, pool.parallel_for());
+    for (const TextUnit unit :
+         {TextUnit::token, TextUnit::line, TextUnit::window, TextUnit::region})
+        for (const Aggregate how : {Aggregate::mean, Aggregate::minimum}) {
+            LowestQuery query;
+            query.unit = unit;
+            query.how = how;
+            query.window = 8;
+            query.least_tokens = 2;
+            query.most = 1'000'000;
+            std::vector<SpanConfidence> expected(static_cast<std::size_t>(set->sample_count()));
+            std::vector<LowUnit> all = lowest_units(analyzer, query, control);
+            std::reverse(all.begin(), all.end()); // the lowest is written last
+            for (const LowUnit& low : all)
+                expected[static_cast<std::size_t>(low.sample)] = low.unit;
+            query.most = 1;
+            const auto found = lowest_of_samples(analyzer, query, control);
+            ASSERT_EQ(found.size(), expected.size());
+            for (std::size_t n = 0; n < found.size(); ++n) {
+                EXPECT_EQ(found[n].tokens, expected[n].tokens);
+                EXPECT_EQ(found[n].span, expected[n].span);
+                EXPECT_EQ(found[n].confidence(how), expected[n].confidence(how));
+            }
+        }
+    control.request_stop();
+    EXPECT_THROW(lowest_of_samples(analyzer, {}, control), Cancelled);
+}
+
 TEST(LowestUnits, CsvKeepsHostileTextInItsField) {
     ScoreSetBuilder builder({}, 0);
     ScoredSample scored;
