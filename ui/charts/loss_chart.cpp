@@ -37,9 +37,16 @@ void LossChart::setYTitle(const QString& title) {
     changed();
 }
 
-int LossChart::addSeries(const QString& name) {
+void LossChart::setStyleKeys(const QStringList& keys) {
+    styleKeys_ = keys;
+    changed();
+}
+
+int LossChart::addSeries(const QString& name, int color, int style) {
     Series series;
     series.name = name;
+    series.color = color < 0 ? seriesCount() : color;
+    series.style = style < 0 ? seriesCount() : style;
     // Control characters cannot stand in an SVG file.
     for (QChar& c : series.name)
         if (c.category() == QChar::Other_Control)
@@ -187,10 +194,11 @@ void LossChart::fillSeries() {
     double low = std::numeric_limits<double>::infinity();
     double high = -low;
     std::vector<HeaderItem> header;
-    for (std::size_t i = 0; i < series_.size(); ++i) {
-        const Series& series = series_[i];
-        const QColor color = theme().series(static_cast<int>(i));
-        const Qt::PenStyle style = ChartTheme::seriesStyle(static_cast<int>(i));
+    for (int key = 0; key < static_cast<int>(styleKeys_.size()); ++key)
+        header.push_back({styleKeys_[key], theme().text, ChartTheme::seriesStyle(key)});
+    for (const Series& series : series_) {
+        const QColor color = theme().series(series.color);
+        const Qt::PenStyle style = ChartTheme::seriesStyle(series.style);
         const QList<QPointF> raw = drawnPoints(series, series.values);
         for (const QPointF& point : raw) {
             low = std::min(low, point.y());
@@ -204,7 +212,7 @@ void LossChart::fillSeries() {
         series.raw->setPointsVisible(raw.size() == 1);
         series.curve->setPen(QPen(color, penWidth() * 1.6, style));
         series.curve->replace(smooth ? drawnPoints(series, series.smooth) : QList<QPointF>());
-        if (series.visible)
+        if (series.visible && styleKeys_.isEmpty())
             header.push_back({series.name, color, style});
     }
     if (!(low <= high))

@@ -20,8 +20,12 @@ public:
 
     // The figure's name, and its unit if it has one.
     void setYTitle(const QString& title);
-    // Returns the number of the new series.
-    int addSeries(const QString& name);
+    // Returns the number of the new series. `color` and `style` are numbers of the theme's, -1 for
+    // those of a series of its own.
+    int addSeries(const QString& name, int color = -1, int style = -1);
+    // What each line style stands for where colours tell runs apart: shown instead of the series'
+    // names. Empty for none.
+    void setStyleKeys(const QStringList& keys);
     int seriesCount() const { return static_cast<int>(series_.size()); }
     // Appends one point or several; steps ascend. A step that is not above the last one ends what
     // was there from it on: a resumed run goes over those steps again. The view follows in the next
@@ -54,6 +58,7 @@ protected:
 private:
     struct Series {
         QString name;
+        int color = 0, style = 0;
         std::vector<double> steps, values, smooth; // [P]
         double mean = 0, weight = 0; // the smoothing's state after the last point
         bool visible = true;
@@ -71,6 +76,7 @@ private:
     std::vector<Series> series_;
     QTimer* refresh_;
     QString yTitle_;
+    QStringList styleKeys_;
     double smoothing_ = 0.95;
     double hoveredStep_;
     bool log_ = false;

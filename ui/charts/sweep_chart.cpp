@@ -63,7 +63,7 @@ SweepChart::SweepChart(QWidget* parent)
     axisBox_->setAccessibleName(tr("Setting along the x axis"));
     auto* row = new QWidget(this);
     auto* layout = new QHBoxLayout(row);
-    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setContentsMargins(fontMetrics().height() / 3, 0, 0, 0);
     auto* label = new QLabel(tr("Sweep &over"), row);
     label->setBuddy(axisBox_);
     layout->addWidget(label);

@@ -114,11 +114,13 @@ void RunCharts::resizeEvent(QResizeEvent* event) {
     place();
 }
 
-// As many columns as keep a chart readable.
+// As many columns as keep a chart readable, as many in each row as can be.
 void RunCharts::place() {
     const int narrowest = fontMetrics().height() * 17;
     const int count = static_cast<int>(figures_.size());
-    const int columns = std::clamp(viewport()->width() / narrowest, 1, 5);
+    const int most = std::clamp(viewport()->width() / narrowest, 1, 5);
+    const int rows = (count + most - 1) / most;
+    const int columns = (count + rows - 1) / rows;
     if (columns == columns_)
         return;
     for (int i = 0; i < count; ++i)
@@ -140,17 +142,8 @@ void RunCharts::setRuns(const std::vector<RunFollower*>& runs) {
     }
     runs_ = runs;
     waiting_.clear();
-    for (Figure& figure : figures_) {
-        figure.chart->clear();
-        for (const RunFollower* run : runs_)
-            for (const Curve& curve : figure.curves) {
-                const QString name = visibleText(run->name().toStdString(), 40);
-                figure.chart->addSeries(curve.name.isEmpty() ? name
-                                            : runs_.size() == 1
-                                            ? curve.name
-                                            : QStringLiteral("%1 %2").arg(name, curve.name));
-            }
-    }
+    for (const Figure& figure : figures_)
+        addSeries(figure);
     for (std::size_t i = 0; i < runs_.size(); ++i) {
         RunFollower* run = runs_[i];
         connect(
@@ -159,6 +152,27 @@ void RunCharts::setRuns(const std::vector<RunFollower*>& runs) {
         run->setPointsWanted(true);
         if (!run->steps().empty() || !run->evaluations().empty())
             enqueue(i, 0, 0);
+    }
+}
+
+// A run has one colour in all charts. Where several have several curves in one, the line's style
+// says which curve it is.
+void RunCharts::addSeries(const Figure& figure) const {
+    figure.chart->clear();
+    const bool both = runs_.size() > 1 && figure.curves.size() > 1;
+    QStringList keys;
+    for (const Curve& curve : figure.curves)
+        keys += curve.name;
+    figure.chart->setStyleKeys(both ? keys : QStringList());
+    for (int run = 0; run < static_cast<int>(runs_.size()); ++run) {
+        const QString name =
+            visibleText(runs_[static_cast<std::size_t>(run)]->name().toStdString(), 40);
+        for (int curve = 0; curve < static_cast<int>(keys.size()); ++curve) {
+            if (both)
+                figure.chart->addSeries(QStringLiteral("%1 %2").arg(name, keys[curve]), run, curve);
+            else
+                figure.chart->addSeries(keys[curve].isEmpty() ? name : keys[curve]);
+        }
     }
 }
 

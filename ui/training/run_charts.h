@@ -56,6 +56,7 @@ private:
         std::size_t step = 0, evaluation = 0;
     };
     void addFigure(Figure figure);
+    void addSeries(const Figure& figure) const;
     void enqueue(std::size_t run, std::size_t firstStep, std::size_t firstEvaluation);
     void feed();
     void feedPiece(const Piece& piece);

@@ -1,5 +1,6 @@
 #include "ui/charts/loss_chart.h"
 
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -38,6 +39,35 @@ TEST(LossChart, ResumedRunReplacesTheStepsItRepeats) {
     fresh.addSeries("run");
     fresh.append(0, std::vector<double>{1, 2, 3, 4}, std::vector<double>{9, 8, 7.5, 6.5});
     EXPECT_EQ(chart.table().rows, fresh.table().rows);
+}
+
+// Runs by colour, curves by line style: what tells curves apart is named, not every pair.
+TEST(LossChart, StylesStandForCurvesWhereColoursStandForRuns) {
+    LossChart chart;
+    for (int run = 0; run < 2; ++run)
+        for (int curve = 0; curve < 2; ++curve)
+            chart.append(chart.addSeries(QStringLiteral("r"), run, curve),
+                         std::vector<double>{1, 2}, std::vector<double>{1.0 + run, 2.0 + curve});
+    const auto colours = [&chart] {
+        chart.setSmoothing(0);
+        shown(chart);
+        const QImage image = chart.grab().toImage();
+        std::array<int, 4> count{};
+        for (int y = 0; y < image.height(); ++y)
+            for (int x = 0; x < image.width(); ++x)
+                for (int i = 0; i < 4; ++i)
+                    count[static_cast<std::size_t>(i)] +=
+                        image.pixelColor(x, y) == ChartTheme::fromPalette(chart.palette()).series(i)
+                        ? 1
+                        : 0;
+        return count;
+    };
+    const auto both = colours();
+    EXPECT_GT(both[0], 0);
+    EXPECT_GT(both[1], 0);
+    EXPECT_EQ(both[2] + both[3], 0) << "two runs, two colours";
+    chart.setStyleKeys({QStringLiteral("training"), QStringLiteral("validation")});
+    EXPECT_LT(colours()[0], both[0]) << "the legend no longer has the runs' colours";
 }
 
 TEST(LossChart, GrowingKeepsAZoomAndFollowsOtherwise) {
