@@ -18,6 +18,7 @@ void MainWindow::buildTraining() {
             [this](const MaskSettings& settings) { useInTraining(settings); });
     connect(training_, &TrainingController::panelWanted, this, &MainWindow::showTraining);
     connect(training_, &TrainingController::progressChanged, this, &MainWindow::updateTitle);
+    connect(training_->panel(), &TrainingPanel::compareRequested, this, &MainWindow::compareWith);
     // A window that is killed saves nothing at its end.
     connect(training_->registry(), &RunRegistry::rootsChanged, this, &MainWindow::saveSettings);
     connect(documents_, &DocumentController::runsOpened, training_,

@@ -138,6 +138,13 @@ void TrainingPanel::buildBar(QHBoxLayout* row) {
                       each(&TrainingPanel::stopRequested));
     resume_ = addButton(tr("Resume"), tr("Go on from the newest checkpoint"),
                         each(&TrainingPanel::resumeRequested));
+    compare_ = addButton(tr("Compare"),
+                         tr("What the run did, token by token: its checkpoints beside the open "
+                            "scores, or beside its own samples if none are open"),
+                         [this] {
+                             if (const auto runs = selectedRuns(); !runs.empty())
+                                 emit compareRequested(runs.front()->folder());
+                         });
     reveal_ = addButton(tr("Folder"), tr("Show the run folder in the file manager"),
                         [this] { reveal(); });
     remove_ = addButton(tr("Delete\u2026"), tr("Delete the run folder from the disk"),
@@ -146,7 +153,8 @@ void TrainingPanel::buildBar(QHBoxLayout* row) {
                            [this] { emit openRequested(); });
     auto* save =
         addButton(tr("CSV\u2026"), tr("Save the table as CSV"), [this] { chooseExport(); });
-    for (QToolButton* button : {fresh, again_, stop_, resume_, reveal_, remove_, open, save})
+    for (QToolButton* button :
+         {fresh, again_, stop_, resume_, compare_, reveal_, remove_, open, save})
         row->addWidget(button);
     row->addStretch(1);
     auto* erase = new QShortcut(
@@ -303,6 +311,8 @@ void TrainingPanel::showDetails() {
     });
     resume_->setEnabled(canResume);
     again_->setEnabled(runs.size() == 1 && runs.front()->config());
+    compare_->setEnabled(runs.size() == 1 && runs.front()->config()
+                         && !runs.front()->checkpoints().empty());
     reveal_->setEnabled(!runs.empty());
     remove_->setEnabled(any([](const RunFollower* r) { return r->isOver(); }));
     empty_->setVisible(registry_->runs().empty());
@@ -382,7 +392,7 @@ void TrainingPanel::reveal() {
 
 void TrainingPanel::contextMenu(const QPoint& position) {
     QMenu menu(this);
-    for (const QToolButton* button : {again_, stop_, resume_, reveal_, remove_})
+    for (const QToolButton* button : {again_, stop_, resume_, compare_, reveal_, remove_})
         menu.addAction(button->text(), button, &QToolButton::click)
             ->setEnabled(button->isEnabled());
     menu.exec(table_->viewport()->mapToGlobal(position));

@@ -45,6 +45,7 @@ signals:
     void stopRequested(const QString& folder);
     void resumeRequested(const QString& folder);
     void removeRequested(const QString& folder); // confirmed
+    void compareRequested(const QString& folder); // its checkpoints with the open scores
     void openRequested(); // a folder of runs
     void selectionChanged();
     void exported(const QString& path);
@@ -77,6 +78,7 @@ private:
     QToolButton* resume_ = nullptr;
     QToolButton* resumeHere_ = nullptr; // beside the cause
     QToolButton* again_ = nullptr;
+    QToolButton* compare_ = nullptr;
     QToolButton* reveal_ = nullptr;
     QToolButton* remove_ = nullptr;
     QTabWidget* tabs_ = nullptr;
