@@ -1,5 +1,6 @@
 // From thresholds to a finished run, in the window; and a window that dies meanwhile.
 #include <algorithm>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <sys/types.h>
@@ -10,6 +11,7 @@
 #include <QPushButton>
 #include <QTemporaryDir>
 #include <QTextStream>
+#include <QToolButton>
 
 #include <gtest/gtest.h>
 
@@ -17,6 +19,9 @@
 #include "core/train/run_reader.h"
 #include "tests/ui/synthetic_scores.h"
 #include "tests/ui/training/training_support.h"
+#include "ui/compare/compare_state.h"
+#include "ui/compare/stage_slider.h"
+#include "ui/shell/compare_controller.h"
 #include "ui/shell/main_window.h"
 
 namespace cuset {
@@ -43,11 +48,56 @@ protected:
     }
     static RunSummary summary(const QString& run) { return summarize_run(run.toStdString()); }
 
+    // The finished run is opened from the table: each of its checkpoints is loaded into the model
+    // and scored, and the slider goes over them.
+    static void compareAndScrub(MainWindow& window, const QString& run, std::int64_t stopped) {
+        window.training()->panel()->select({run});
+        QToolButton* compare = nullptr;
+        for (QToolButton* button : window.training()->panel()->findChildren<QToolButton*>())
+            if (button->text() == QLatin1String("Compare"))
+                compare = button;
+        ASSERT_NE(compare, nullptr);
+        ASSERT_TRUE(waitFor([&] { return compare->isEnabled(); }));
+        compare->click();
+        ASSERT_TRUE(waitFor([&] { return window.isSettled(); }, 60000));
+        const CompareState* state = window.comparison();
+        ASSERT_GE(state->stages().size(), 5u) << "the base, three thirds and the stop";
+        std::vector<qint64> steps;
+        for (const CompareStage& stage : state->stages())
+            steps.push_back(stage.step);
+        EXPECT_NE(std::find(steps.begin(), steps.end(), stopped), steps.end())
+            << ::testing::PrintToString(steps) << " without " << stopped;
+        window.comparing()->scoreMissing();
+        ASSERT_TRUE(
+            waitFor([&] { return window.isSettled() && state->missingCount() == 0; }, 180000));
+        EXPECT_EQ(window.findChild<EditorPanel*>()->colorBy(), ColorBy::Change);
+        auto* slider = window.findChild<StageSlider*>();
+        slider->setValue(0);
+        EXPECT_EQ(largestChange(window), 0) << "the base beside itself";
+        for (int stage = 1; stage <= slider->maximum(); ++stage) {
+            slider->setValue(stage);
+            EXPECT_EQ(state->current(), stage);
+            EXPECT_EQ(window.analysis()->figures()->comparedScores(),
+                      state->stages()[static_cast<std::size_t>(stage)].scores);
+            EXPECT_GT(largestChange(window), 0);
+        }
+        EXPECT_GT(state->figures()->comparison.all.confidence, 0)
+            << "it was trained on these samples";
+    }
+    static float largestChange(MainWindow& window) {
+        const auto& figures = window.analysis()->figures();
+        float largest = 0;
+        for (int t = 0; figures && t < figures->count(); ++t)
+            largest = std::max(largest, std::abs(figures->change(t)));
+        return largest;
+    }
+
     QTemporaryDir folder;
     QStringList runs_;
 };
 
-TEST_F(WholePath, TuneTrainFollowStopResumeFinish) {
+TEST_F(WholePath, TuneTrainFollowStopResumeFinishCompareScrub) {
+    constexpr std::int64_t total = 600; // long enough to be stopped on the way
     MainWindow window(settings());
     window.resize(1280, 800);
     window.show();
@@ -71,8 +121,9 @@ TEST_F(WholePath, TuneTrainFollowStopResumeFinish) {
     const TrainConfig tiny = tinyConfig(folder, QStringLiteral("run"));
     TrainConfig wanted = tiny;
     wanted.objective = config.objective;
-    wanted.max_steps = 3000;
-    wanted.save_steps = 1000;
+    wanted.max_steps = total;
+    wanted.save_steps = wanted.eval_steps = total / 3; // the best so far is saved too
+    wanted.keep_checkpoints = 10;
     form->setConfig(wanted);
     ASSERT_TRUE(waitFor([&] { return form->isSettled() && form->isReady(); }));
     const QString run = note(QString::fromStdString(wanted.output));
@@ -90,23 +141,18 @@ TEST_F(WholePath, TuneTrainFollowStopResumeFinish) {
     window.training()->launcher()->stop(run);
     ASSERT_TRUE(waitFor([&] { return follower->phase() == RunPhase::Stopped; }, 60000));
     const std::int64_t stopped = summary(run).last_step.step;
-    EXPECT_LT(stopped, 3000);
+    EXPECT_LT(stopped, total);
     EXPECT_EQ(summary(run).checkpoint_step, stopped);
-    // The rest is shorter in a copy of the configuration: steps cannot change in a resumed run, so
-    // another one goes to its end.
     window.training()->launcher()->resume(run);
-    ASSERT_TRUE(waitFor(
-        [&] {
-            return follower->phase() == RunPhase::Running
-                && follower->summary().last_step.step > stopped;
-        },
-        60000));
+    ASSERT_TRUE(waitFor([&] { return follower->phase() == RunPhase::Finished; }, 180000))
+        << follower->explanation().toStdString();
     ASSERT_TRUE(waitFor([&] {
-        return static_cast<std::int64_t>(follower->steps().size())
-            == follower->summary().last_step.step;
-    }));
-    window.training()->launcher()->stop(run);
-    ASSERT_TRUE(waitFor([&] { return follower->isOver(); }, 60000));
+        return static_cast<std::int64_t>(follower->steps().size()) == total;
+    })) << "every step once, over the stop";
+    EXPECT_TRUE(QFile::exists(run + QStringLiteral("/final/adapter_model.safetensors")));
+    compareAndScrub(window, run, stopped);
+
+    // A run is deleted with its folder; nothing starts where one is.
     TrainConfig brief = tinyConfig(folder, QStringLiteral("brief"));
     const QString second = note(QString::fromStdString(brief.output));
     window.training()->launcher()->start(brief);
@@ -117,9 +163,7 @@ TEST_F(WholePath, TuneTrainFollowStopResumeFinish) {
         },
         60000))
         << window.messages()->texts().join(QLatin1Char('\n')).toStdString();
-    EXPECT_TRUE(QFile::exists(second + QStringLiteral("/final/adapter_model.safetensors")));
     EXPECT_EQ(summary(second).last_step.step, 8);
-    // Nothing starts where a run is.
     window.messages()->clear();
     window.training()->launcher()->start(brief);
     ASSERT_TRUE(waitFor([&] { return !window.messages()->texts().isEmpty(); }));
