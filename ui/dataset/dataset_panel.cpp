@@ -116,8 +116,12 @@ void DatasetPanel::buildColumns() {
     for (int column = 1; column < SampleTableModel::ColumnCount; ++column) {
         const QString title =
             model_->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
+        const char* widest = column == SampleTableModel::Push ? "1000.0"
+            : column == SampleTableModel::Tokens || column == SampleTableModel::LowestWindow
+            ? "32768"
+            : "0.00";
         const int text = std::max(metrics.horizontalAdvance(title),
-                                  metrics.horizontalAdvance(QStringLiteral("0.00")));
+                                  metrics.horizontalAdvance(QString::fromLatin1(widest)));
         header->resizeSection(column, text + metrics.height() * 2 / 3);
     }
     for (const int column : {SampleTableModel::Tags, SampleTableModel::Note})
