@@ -324,7 +324,8 @@ std::vector<Linear*> CausalLM::linears() {
     for (DecoderLayer& layer : layers) {
         for (Linear* linear : {&layer.qkv, &layer.query_up, &layer.key_value_up, &layer.output,
                                &layer.gate_up, &layer.down})
-            result.push_back(linear);
+            if (linear->weight.defined()) // not every family has each
+                result.push_back(linear);
         if (!layer.experts)
             continue;
         for (std::vector<Linear>* all : {&layer.experts->gate_up, &layer.experts->down})
