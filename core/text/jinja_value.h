@@ -26,11 +26,7 @@ using List = std::vector<Value>;
 // Insertion order is kept, as in Python.
 using Dict = std::vector<std::pair<Value, Value>>;
 
-// Arguments of a call.
-struct Arguments {
-    List positional;
-    std::vector<std::pair<std::string, Value>> named = {};
-};
+struct Arguments;
 
 struct Function {
     std::string name;
@@ -131,6 +127,12 @@ private:
     std::variant<std::monostate, bool, std::int64_t, double, StringPointer, ListPointer,
                  DictPointer, std::shared_ptr<const Function>, std::shared_ptr<Namespace>>
         data_;
+};
+
+// Arguments of a call.
+struct Arguments {
+    List positional;
+    std::vector<std::pair<std::string, Value>> named = {};
 };
 
 // x == y by Python's rules (1 == 1.0 == True; other kinds are different).
