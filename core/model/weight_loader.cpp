@@ -101,11 +101,23 @@ private:
         return linear;
     }
 
+    // For the progress bar: as many as the load_ functions ask for.
     std::int64_t expected_tensors() const {
-        std::int64_t count = 3;
-        for (std::int64_t i = 0; i < config_.layers; ++i)
-            count += (config_.has_latent_attention() ? 11 : 9)
-                + (config_.has_experts(i) ? 3 * config_.experts.count : 0);
+        const ModelConfig& c = config_;
+        const std::int64_t norm = has_norm_bias() ? 2 : 1;
+        std::int64_t attention = (c.fused_projections ? 1 : 3) * (c.qkv_bias ? 2 : 1)
+            + (c.output_bias ? 2 : 1) + (c.qk_norm != QueryKeyNorm::none ? 2 : 0);
+        if (c.has_latent_attention())
+            attention = c.latent.query_rank > 0 ? 7 : 5;
+        const std::int64_t norms =
+            (c.traits.input_norms ? 2 * norm : 0) + (c.traits.output_norms ? 2 : 0);
+        const std::int64_t mlp =
+            (c.traits.gated_mlp && !c.fused_projections ? 3 : 2) * (c.mlp_bias ? 2 : 1);
+        std::int64_t count = 1 + norm + (c.tied_head ? 0 : 1);
+        for (std::int64_t i = 0; i < c.layers; ++i)
+            count += attention + norms
+                + (c.has_experts(i) ? 1 + 3 * c.experts.count + (c.experts.shared > 0 ? mlp : 0)
+                                    : mlp);
         return count;
     }
 

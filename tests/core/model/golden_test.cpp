@@ -155,15 +155,28 @@ std::string test_name(const testing::TestParamInfo<std::string>& model) {
     return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, Golden,
-                         testing::Values("llama", "llama3-rope", "llama-linear-rope",
-                                         "llama-dynamic-rope", "qwen2", "qwen2-yarn", "qwen3",
-                                         "mistral-window", "phi3", "phi3-longrope", "granite",
-                                         "olmo2", "smollm3", "starcoder2", "gemma2", "gemma3",
-                                         "qwen3-moe", "mixtral", "deepseek-v2",
-                                         "deepseek-v2-groups", "fp8-block", "fp8-row",
-                                         "fp8-tensor"),
-                         test_name);
+INSTANTIATE_TEST_SUITE_P(
+    Models, Golden,
+    testing::Values("llama", "llama3-rope", "llama-linear-rope", "llama-dynamic-rope", "qwen2",
+                    "qwen2-yarn", "qwen3", "mistral-window", "phi3", "phi3-longrope", "granite",
+                    "olmo2", "smollm3", "starcoder2", "gemma2", "gemma3", "qwen3-moe", "mixtral",
+                    "deepseek-v2", "deepseek-v2-groups", "fp8-block", "fp8-row", "fp8-tensor"),
+    test_name);
+
+TEST_P(Golden, LoadingReportsAsManyTensorsAsThereAre) {
+    Progress last;
+    RunControl control(
+        [&](const Progress& progress) {
+            if (progress.stage == "loading weights")
+                last = progress;
+        },
+        std::chrono::milliseconds(0));
+    SessionOptions options;
+    options.device = "cpu";
+    const InferenceSession session(test::model_path(GetParam()).string(), options, control);
+    EXPECT_EQ(last.done + 1, last.total); // a report comes before each tensor
+    EXPECT_GT(last.total, 0);
+}
 
 class GoldenGguf : public testing::TestWithParam<std::string> { };
 
