@@ -60,13 +60,12 @@ void add_response_option(CLI::App& command, ResponseChoice& choice) {
         .add_option_function<std::string>(
             "--response",
             [&choice](const std::string& name) {
-                choice = name == response_choice_name(ResponseChoice::code) ? ResponseChoice::code
-                                                                            : ResponseChoice::whole;
+                choice = find_response_choice(name).value_or(ResponseChoice::whole);
             },
-            "whole, or code: only the CUDA, C and C++ source in it (fences, after reasoning, "
-            "inside "
-            "Python strings); the rest is context and not scored")
-        ->check(CLI::IsMember({"whole", "code"}))
+            "whole; answer: without its reasoning (<think>); or code: only the CUDA, C and C++ "
+            "source in it (fences, after reasoning, inside Python strings). The rest is context "
+            "and not scored")
+        ->check(CLI::IsMember({"whole", "answer", "code"}))
         ->default_str("whole");
 }
 
@@ -146,6 +145,9 @@ void add_read_options(CLI::App& command, ReadOptions& options) {
             }
         },
         "FIELD=VALUE: only records whose field has that value, e.g. Correct=true; may be repeated");
+    command.add_flag("--every-turn", options.every_turn,
+                     "each assistant turn of a conversation is a sample of its own, with the turns "
+                     "before it; else the last one is the response");
     command.add_flag("--strict", options.strict,
                      "stop at the first bad record instead of skipping it");
 }

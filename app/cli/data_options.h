@@ -27,7 +27,7 @@ void add_response_option(CLI::App& command, ResponseChoice& choice);
 void add_mask_options(CLI::App& command, MaskSettings& settings);
 // The switches alone.
 void add_mask_switches(CLI::App& command, MaskSettings& settings);
-// --prompt-field --response-field --prompt --strict
+// --prompt-field --response-field --prompt --dataset --where --every-turn --strict
 void add_read_options(CLI::App& command, ReadOptions& options);
 
 // --labels

@@ -75,6 +75,8 @@ Json to_json(const DataCheck& check, const Dataset& dataset) {
             {"cut_tokens", check.cut_tokens},
             {"doubled_begin", check.doubled_begin},
             {"dropped_bytes", check.dropped_bytes},
+            {"plain_controls", check.plain_controls},
+            {"reasoning_tokens", check.reasoning_tokens},
             {"bad_records", dataset.bad_records.size()},
             {"filtered_records", dataset.filtered_records},
             {"skipped", std::move(skipped)}};
@@ -94,12 +96,14 @@ void dry_run(const ScoreCommand& options, const Dataset& dataset, CommandRun& ru
                 format_count(check.response_tokens).c_str(), format_count(check.longest).c_str(),
                 options.score.prompt.max_length, format_count(check.cut_samples).c_str(),
                 format_count(check.cut_tokens).c_str());
-    std::printf("doubled BOS        %s samples\nbytes without token %s\nfiltered records   %s\n"
-                "bad records        %zu\nnot to be scored   %zu\n",
-                format_count(check.doubled_begin).c_str(),
-                format_count(check.dropped_bytes).c_str(),
-                format_count(dataset.filtered_records).c_str(), dataset.bad_records.size(),
-                check.skipped.size());
+    std::printf(
+        "of reasoning       %s tokens of the response\ncontrol words      %s in the samples, "
+        "encoded as text\ndoubled BOS        %s samples\nbytes without token %s\n"
+        "filtered records   %s\nbad records        %zu\nnot to be scored   %zu\n",
+        format_count(check.reasoning_tokens).c_str(), format_count(check.plain_controls).c_str(),
+        format_count(check.doubled_begin).c_str(), format_count(check.dropped_bytes).c_str(),
+        format_count(dataset.filtered_records).c_str(), dataset.bad_records.size(),
+        check.skipped.size());
     for (const SkippedSample& skipped : check.skipped)
         std::printf("  %s: %s\n", printable(skipped.id).c_str(), printable(skipped.reason).c_str());
 }
@@ -118,6 +122,10 @@ void report(const ScoreRun& run, const ScoreCommand& options, std::int32_t conte
                      format_count(run.cut_samples).c_str(),
                      std::min(options.score.prompt.max_length, context),
                      context < options.score.prompt.max_length ? ", the model's context" : "");
+    if (run.plain_controls > 0)
+        std::fprintf(stderr,
+                     "%s words in the samples that look like control tokens were encoded as text\n",
+                     format_count(run.plain_controls).c_str());
     if (options.json && options.output != "-")
         print_json({{"file", options.output},
                     {"samples", run.scores->sample_count()},

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,10 +49,18 @@ struct Sample {
 enum class ResponseChoice : std::uint8_t {
     whole,
     code, // the CUDA, C and C++ source in it; the rest is context
+    answer, // all but its reasoning (<think>), which is context
 };
-inline constexpr std::array<std::string_view, 2> response_choice_names{"whole", "code"};
+inline constexpr std::array<std::string_view, 3> response_choice_names{"whole", "code", "answer"};
 constexpr std::string_view response_choice_name(ResponseChoice choice) {
     return response_choice_names[static_cast<std::size_t>(choice)];
+}
+// Nothing if no choice has that name.
+constexpr std::optional<ResponseChoice> find_response_choice(std::string_view name) {
+    for (std::size_t i = 0; i < response_choice_names.size(); ++i)
+        if (response_choice_names[i] == name)
+            return static_cast<ResponseChoice>(i);
+    return std::nullopt;
 }
 
 // Prompt and response as token ids. T counts the response tokens that are scored.
@@ -61,6 +70,8 @@ struct Encoding {
     std::int32_t response_begin = 0; // index of the first scored token
     std::int64_t cut_tokens = 0; // scored tokens dropped because of the maximum length
     std::int64_t dropped_bytes = 0; // bytes of the response that the vocabulary has no token for
+    // Words of the sample that look like control tokens and were encoded as text.
+    std::int64_t plain_controls = 0;
     // [T] offsets of the scored tokens from response_begin, rising; empty: one after another, so
     // that response_begin = S - T.
     std::vector<std::int32_t> rows = {};

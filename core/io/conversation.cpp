@@ -146,4 +146,21 @@ void set_turns(std::vector<ChatMessage> turns, std::string response, Sample& sam
     sample.messages = std::move(turns);
 }
 
+std::vector<Sample> every_turn(const Sample& sample) {
+    std::vector<Sample> samples;
+    for (std::size_t i = 0; i < sample.messages.size(); ++i) {
+        const ChatMessage& turn = sample.messages[i];
+        if (turn.role != "assistant" || !turn.trained || turn.content.empty())
+            continue;
+        Sample one = sample;
+        one.prompt.clear();
+        one.messages.clear();
+        const auto end = sample.messages.begin() + static_cast<std::ptrdiff_t>(i);
+        set_turns({sample.messages.begin(), end}, turn.content, one);
+        samples.push_back(std::move(one));
+    }
+    samples.push_back(sample);
+    return samples;
+}
+
 } // namespace cuset

@@ -25,6 +25,10 @@ std::vector<ChatMessage> read_turns(const nlohmann::json& list, std::string_view
 // is no assistant such turn or it is empty.
 void split_turns(std::vector<ChatMessage> turns, Sample& sample);
 
+// The conversation of `sample`, in which split_turns chose the last turn, as a sample for each
+// assistant turn that is to be trained and says something, in order.
+std::vector<Sample> every_turn(const Sample& sample);
+
 // The same with the response given: all `turns` stand before it.
 void set_turns(std::vector<ChatMessage> turns, std::string response, Sample& sample);
 

@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/io/conversation.h"
 #include "core/io/record_reader.h"
 #include "core/io/record_recognition.h"
 
@@ -69,7 +70,9 @@ public:
             Sample sample = sample_from_record(record, options_);
             sample.repaired = repaired;
             note_benchmark(benchmark_of_record(record));
-            add_sample(std::move(sample), line);
+            if (!options_.every_turn)
+                return add_sample(std::move(sample), line);
+            add_turns(every_turn(sample), line);
         } catch (const Error& error) {
             add_bad(line, error.message());
         }
@@ -87,10 +90,18 @@ public:
 
     void add_warning(const std::string& text) override { dataset_.warnings.push_back(text); }
 
+    // Samples of one record get its id and their number.
+    void add_turns(std::vector<Sample> turns, std::int64_t line) {
+        for (std::size_t i = 0; i < turns.size(); ++i) {
+            if (turns.size() > 1)
+                turns[i].id = id_of(turns[i], line) + ".turn" + std::to_string(i + 1);
+            add_sample(std::move(turns[i]), line);
+        }
+    }
+
     void add_sample(Sample sample, std::int64_t line) {
         sample.origin = origin(line);
-        if (sample.id.empty())
-            sample.id = line > 0 ? id_prefix_ + ":" + std::to_string(line) : id_prefix_;
+        sample.id = id_of(sample, line);
         make_unique(sample.id);
         if (sample.repaired && ++repaired_ == 1)
             first_repaired_ = sample.origin;
@@ -121,6 +132,12 @@ public:
     }
 
 private:
+    std::string id_of(const Sample& sample, std::int64_t line) const {
+        if (!sample.id.empty())
+            return sample.id;
+        return line > 0 ? id_prefix_ + ":" + std::to_string(line) : id_prefix_;
+    }
+
     std::string origin(std::int64_t line) const {
         return line > 0 ? file_ + ":" + std::to_string(line) : file_;
     }

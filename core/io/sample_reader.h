@@ -20,6 +20,9 @@ struct ReadOptions {
     std::string response_field; // field and has dots leads through objects: extra_info.question
     std::string prompt; // of plain source files; "": the text file beside each, if there is one
     std::string dataset = {}; // the one to read of a dataset_info.json ("": all of them)
+    // Each assistant turn that is to be trained becomes a sample, the turns before it its prompt;
+    // else only the last.
+    bool every_turn = false;
     bool strict = false; // throw at the first bad record instead of listing it
     // Field -> value: records where one of them has another value are left out. Values are compared
     // as text, ignoring case, so that "true" is JSON's true and a CSV file's True.

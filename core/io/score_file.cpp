@@ -176,8 +176,8 @@ private:
         if (!length.empty() && !is_number)
             refuse("metadata max_length is \"" + printable(length, 20) + "\", needs a number");
         provenance.max_length = is_number ? std::stoi(length) : 0;
-        if (metadata("response") == response_choice_name(ResponseChoice::code))
-            provenance.response = ResponseChoice::code;
+        provenance.response =
+            find_response_choice(metadata("response")).value_or(ResponseChoice::whole);
         return provenance;
     }
 

@@ -117,6 +117,7 @@ ReadOptions read_options(const Reader& reader) {
     options.response_field = reader.get("response_field", std::string());
     options.prompt = reader.get("prompt", std::string());
     options.dataset = reader.get("dataset", std::string());
+    options.every_turn = reader.get("every_turn", false);
     options.strict = reader.get("strict", false);
     options.filters = reader.inside("filters").texts();
     return options;
@@ -127,6 +128,7 @@ Json write_options(const ReadOptions& options) {
             {"response_field", options.response_field},
             {"prompt", options.prompt},
             {"dataset", options.dataset},
+            {"every_turn", options.every_turn},
             {"strict", options.strict},
             {"filters", Json(options.filters)}};
 }

@@ -158,6 +158,7 @@ struct ScoreRun {
     std::shared_ptr<const ScoreSet> scores;
     std::vector<SkippedSample> skipped;
     std::int64_t cut_samples = 0; // samples cut at max_length
+    std::int64_t plain_controls = 0; // words like control tokens that were encoded as text
     bool stopped = false; // a stop was asked for; scores hold what was done
 };
 

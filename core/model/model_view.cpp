@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/model/encoder_files.h"
+#include "core/model/response_tokens.h"
 
 namespace cuset {
 
@@ -44,6 +45,8 @@ SeenSequence ModelView::see(const Sample& sample, const PromptOptions& options) 
     seen.begin_tokens = parts_->begin_tokens(encoding);
     seen.cut_tokens = encoding.cut_tokens;
     seen.dropped_bytes = encoding.dropped_bytes;
+    seen.plain_controls = encoding.plain_controls;
+    seen.reasoning_tokens = count_reasoning(sample, encoding);
     for (const std::int32_t id : encoding.ids)
         seen.tokens.push_back(
             {id, parts_->tokenizer.token_bytes(id), parts_->tokenizer.is_special(id), false});
@@ -70,6 +73,8 @@ DataCheck ModelView::check(const std::vector<Sample>& samples, const PromptOptio
             check.cut_tokens += encoding.cut_tokens;
             check.doubled_begin += parts_->begin_tokens(encoding) > 1;
             check.dropped_bytes += encoding.dropped_bytes;
+            check.plain_controls += encoding.plain_controls;
+            check.reasoning_tokens += count_reasoning(samples[i], encoding);
         } catch (const Error& error) {
             check.skipped.push_back(
                 {samples[i].id.empty() ? samples[i].origin : samples[i].id, error.message()});

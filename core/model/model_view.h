@@ -27,6 +27,8 @@ struct SeenSequence {
     std::int32_t begin_tokens = 0; // that the sequence starts with: 2 is a doubled BOS
     std::int64_t cut_tokens = 0;
     std::int64_t dropped_bytes = 0;
+    std::int64_t plain_controls = 0; // words like control tokens that were encoded as text
+    std::int64_t reasoning_tokens = 0; // of the scored ones
 };
 
 struct DataCheck {
@@ -36,6 +38,8 @@ struct DataCheck {
     std::int64_t cut_samples = 0, cut_tokens = 0; // that lose tokens at max_length
     std::int64_t doubled_begin = 0; // samples that start with more than one begin token
     std::int64_t dropped_bytes = 0; // that the vocabulary has no token for
+    std::int64_t plain_controls = 0; // words like control tokens that were encoded as text
+    std::int64_t reasoning_tokens = 0; // of the scored ones
     std::vector<SkippedSample> skipped; // that cannot be scored, and why
 };
 

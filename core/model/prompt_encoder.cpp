@@ -104,6 +104,29 @@ std::string PromptEncoder::render(const Sample& sample, const PromptOptions& opt
     return text;
 }
 
+RenderedPrompt PromptEncoder::render_apart(const Sample& sample,
+                                           const PromptOptions& options) const {
+    RenderedPrompt plain{render(sample, options), {}};
+    const ChatTemplate* chat = sample.rendered ? nullptr : choose(options);
+    if (!chat)
+        return plain;
+    ControlWords words(tokenizer_);
+    std::vector<ChatMessage> hidden = turns(sample);
+    for (ChatMessage& turn : hidden) {
+        turn.content = words.hide(turn.content);
+        turn.extra = words.hide(turn.extra);
+    }
+    if (words.empty())
+        return plain;
+    // A template that reads such words itself makes something else of the stand-ins, or fails.
+    try {
+        RenderedPrompt apart = words.restore(chat->render(hidden, context(sample)));
+        return apart.text == plain.text ? apart : plain;
+    } catch (const Error&) {
+        return plain;
+    }
+}
+
 // Renders a finished turn with a word that no template holds and looks for the first special token
 // behind it.
 std::optional<std::int32_t> PromptEncoder::probe_end_token(const ChatTemplate& chat) const {
@@ -168,7 +191,13 @@ Encoding PromptEncoder::tokenized(const Sample& sample, const PromptOptions& opt
     if (sample.response.empty())
         throw Error(ErrorCode::bad_value, "the response is empty", name_of(sample));
     Encoding encoding;
-    encoding.ids = tokenizer_.encode(render(sample, options), {.parse_special = true}).ids;
+    RenderedPrompt prompt = render_apart(sample, options);
+    encoding.plain_controls = static_cast<std::int64_t>(
+        prompt.plain.size() + tokenizer_.find_special(sample.response).size());
+    TokenizeOptions reading;
+    reading.parse_special = true;
+    reading.plain_spans = std::move(prompt.plain);
+    encoding.ids = tokenizer_.encode(prompt.text, reading).ids;
     // Without a token before it the first response token has no probability.
     if (encoding.ids.empty() && (bos_id_ || !eos_ids_.empty()))
         encoding.ids.push_back(bos_id_ ? *bos_id_ : eos_ids_.front());

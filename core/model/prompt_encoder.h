@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/data/sample.h"
+#include "core/model/control_words.h"
 #include "core/model/inference_session.h"
 #include "core/model/model_files.h"
 #include "core/text/chat_template.h"
@@ -39,6 +40,9 @@ private:
     const ChatTemplate* choose(const PromptOptions& options) const;
     TemplateContext context(const Sample& sample) const;
     std::optional<std::int32_t> probe_end_token(const ChatTemplate& chat) const;
+    // What `render` gives, with the places of words that look like control tokens and come from the
+    // sample; none where the prompt is taken as it stands.
+    RenderedPrompt render_apart(const Sample& sample, const PromptOptions& options) const;
     Encoding prepared(const Sample& sample) const;
     Encoding tokenized(const Sample& sample, const PromptOptions& options) const;
 

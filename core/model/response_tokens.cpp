@@ -9,13 +9,25 @@
 namespace cuset {
 namespace {
 
+template <class Wanted>
+std::vector<ByteSpan> island_spans(const CudaStructure& structure, Wanted wanted) {
+    std::vector<ByteSpan> spans;
+    for (const Island& island : structure.islands)
+        if (wanted(island.kind) && island.span.begin < island.span.end)
+            spans.push_back(island.span);
+    return spans;
+}
+
+std::vector<ByteSpan> answer_spans(std::string_view response) {
+    return island_spans(find_cuda_structure(response),
+                        [](IslandKind kind) { return kind != IslandKind::reasoning; });
+}
+
 std::vector<ByteSpan> code_spans(std::string_view response) {
     const CudaStructure structure = find_cuda_structure(response);
     for (const IslandKind wanted : {IslandKind::cuda_source, IslandKind::triton}) {
-        std::vector<ByteSpan> spans;
-        for (const Island& island : structure.islands)
-            if (island.kind == wanted && island.span.begin < island.span.end)
-                spans.push_back(island.span);
+        std::vector<ByteSpan> spans =
+            island_spans(structure, [=](IslandKind kind) { return kind == wanted; });
         if (!spans.empty())
             return spans;
     }
@@ -62,15 +74,30 @@ void keep_rows(const std::vector<std::int32_t>& rows, Encoding& encoding) {
 void choose_response(const Sample& sample, ResponseChoice choice, Encoding& encoding) {
     if (choice == ResponseChoice::whole || encoding.spans.empty())
         return;
-    const std::vector<ByteSpan> spans = code_spans(sample.response);
+    const bool answer = choice == ResponseChoice::answer;
+    const std::vector<ByteSpan> spans =
+        answer ? answer_spans(sample.response) : code_spans(sample.response);
     const std::vector<std::int32_t> rows = spans.empty()
         ? std::vector<std::int32_t>()
         : rows_in(encoding.spans, spans, sample.response.size());
     if (rows.empty())
         throw Error(ErrorCode::bad_value,
-                    "the response holds no CUDA, C or C++ code; score the whole response instead",
+                    std::string(answer ? "the response is reasoning to its end"
+                                       : "the response holds no CUDA, C or C++ code")
+                        + "; score the whole response instead",
                     sample.origin.empty() ? sample.id : sample.origin);
     keep_rows(rows, encoding);
+}
+
+std::int64_t count_reasoning(const Sample& sample, const Encoding& encoding) {
+    if (sample.response.find("think>") == std::string::npos)
+        return 0;
+    std::vector<ByteSpan> tokens = encoding.spans;
+    std::erase_if(tokens, [](const ByteSpan& span) { return span.empty(); });
+    const std::vector<ByteSpan> answer = answer_spans(sample.response);
+    const std::size_t answering =
+        answer.empty() ? 0 : rows_in(tokens, answer, sample.response.size()).size();
+    return static_cast<std::int64_t>(tokens.size() - answering);
 }
 
 void cut_encoding(std::int32_t limit, Encoding& encoding) {

@@ -16,8 +16,12 @@ namespace cuset {
 // byte with CUDA, C or C++ source in sample.response (in fences, after reasoning, inside Python
 // strings; Triton where there is none of it); what stands before and between is context, what comes
 // after the last is dropped, the end token too unless the code goes to the end of the response.
-// Throws Error(bad_value) if there is no code.
+// ResponseChoice::answer keeps those outside of the reasoning. Throws Error(bad_value) if nothing
+// is left.
 void choose_response(const Sample& sample, ResponseChoice choice, Encoding& encoding);
+
+// How many of the scored tokens lie in the response's reasoning with all their bytes.
+std::int64_t count_reasoning(const Sample& sample, const Encoding& encoding);
 
 // Shortens the sequence to `limit` >= 1 tokens and counts the scored tokens that this drops.
 void cut_encoding(std::int32_t limit, Encoding& encoding);

@@ -25,6 +25,7 @@ std::vector<ScoreWork> encode_samples(InferenceSession& session, const std::vect
         try {
             Encoding encoding = session.encode(samples[i], options.prompt);
             run.cut_samples += encoding.cut_tokens > 0;
+            run.plain_controls += encoding.plain_controls;
             work.push_back({&samples[i], std::move(encoding)});
         } catch (const Error& error) {
             run.skipped.push_back({name_of(samples[i]), error.what()});

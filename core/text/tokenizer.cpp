@@ -214,6 +214,21 @@ bool Tokenizer::is_special(std::int32_t id) const {
     return at != impl_->added.end() && at->second.special;
 }
 
+std::vector<ByteSpan> Tokenizer::find_special(std::string_view text) const {
+    std::vector<ByteSpan> spans;
+    for (const text::TokenMatcher* matcher : {&impl_->raw_tokens, &impl_->normalized_tokens}) {
+        std::vector<Section> sections;
+        if (!matcher->empty() && unicode::is_valid_utf8(text))
+            matcher->split({text}, true, {}, sections);
+        for (const Section& section : sections)
+            if (section.id != no_token && is_special(section.id))
+                spans.push_back({static_cast<std::int32_t>(section.begin),
+                                 static_cast<std::int32_t>(section.end)});
+    }
+    std::ranges::sort(spans, {}, &ByteSpan::begin);
+    return spans;
+}
+
 std::int32_t Tokenizer::vocabulary_size() const {
     return impl_->size;
 }

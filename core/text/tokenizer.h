@@ -69,6 +69,8 @@ public:
     std::string token_bytes(std::int32_t id) const;
     std::optional<std::int32_t> find_token(std::string_view text) const; // by its written form
     bool is_special(std::int32_t id) const;
+    // Where `text` holds what looks like a special token.
+    std::vector<ByteSpan> find_special(std::string_view text) const;
     std::int32_t vocabulary_size() const; // largest id + 1
 
     struct Impl; // tokenizer_parts.h

@@ -37,6 +37,7 @@ const std::vector<std::string> top_keys{"model",
                                         "response",
                                         "prompt_field",
                                         "response_field",
+                                        "every_turn",
                                         "batch_size",
                                         "gradient_accumulation",
                                         "epochs",
@@ -169,6 +170,7 @@ void read_data_keys(const ConfigSection& top, TrainConfig& c) {
     top.choice("response", response_choice_names, c.response);
     top.text("prompt_field", c.prompt_field);
     top.text("response_field", c.response_field);
+    top.boolean("every_turn", c.every_turn);
 }
 
 void check_together(const TrainConfig& c, const std::string& subject) {
@@ -292,6 +294,7 @@ ordered_json to_json(const TrainConfig& c) {
     j["response"] = response_choice_name(c.response);
     j["prompt_field"] = text_or_null(c.prompt_field);
     j["response_field"] = text_or_null(c.response_field);
+    j["every_turn"] = c.every_turn;
     j["batch_size"] = c.batch_size;
     j["gradient_accumulation"] = c.gradient_accumulation;
     j["epochs"] = c.epochs;

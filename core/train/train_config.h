@@ -1,7 +1,7 @@
 // TrainConfig: a training run's configuration, as people write it and as the run folder keeps it.
 // JSON with comments; an unknown key is an error that names the nearest one. Beside contracts.md's
 // keys: "over_long", "validation_share", "betas", "eps", "min_lr_ratio", "decay_ratio", "patience",
-// "max_bad_steps", "quantize_base", "threads", "prompt_field", "response_field", and "rslora" in
+// "max_bad_steps", "quantize_base", "threads", "prompt_field", "response_field", "every_turn", and "rslora" in
 // "lora".
 #pragma once
 
@@ -49,6 +49,7 @@ struct TrainConfig {
     OverLong over_long = OverLong::cut;
     ResponseChoice response = ResponseChoice::whole;
     std::string prompt_field, response_field; // as in `cuset score`
+    bool every_turn = false; // of conversations, not the last assistant turn alone
     std::int64_t batch_size = 1; // samples of a micro-batch, packed
     std::int64_t gradient_accumulation = 8; // micro-batches of a step, over all ranks
     std::int64_t epochs = 3;

@@ -61,6 +61,7 @@ private:
         ReadOptions options;
         options.prompt_field = config_.prompt_field;
         options.response_field = config_.response_field;
+        options.every_turn = config_.every_turn;
         const Dataset dataset = read_samples({files.begin(), files.end()}, options, control_);
         if (trains && dataset.benchmark_test_set && !allow_benchmark_)
             throw Error(

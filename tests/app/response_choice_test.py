@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""--response code end to end: what is scored is what is trained, and Parquet is data like any other.
+"""--response answer and code end to end: what is scored is what is trained, and Parquet is data like any other.
 
 usage: response_choice_test.py CUSET TESTS_DATA
 """
@@ -17,6 +17,7 @@ MODEL = DATA / "models" / "qwen2"
 TWO_BLOCKS = "A:\n```cuda\n__global__ void a() {}\n```\nthen B:\n```cpp\nint main() { a<<<1, 1>>>(); }\n```\nDone."
 SAMPLES = [
     {"id": "two", "prompt": "Write two.", "response": TWO_BLOCKS},
+    {"id": "thought", "prompt": "Write one.", "response": "<think>\n__global__ void draft() {}\n</think>\n__global__ void t() {}\n"},
     {"id": "bare", "prompt": "Write one.", "response": "__global__ void k(float* x) { x[threadIdx.x] = 1; }"},
 ]
 
@@ -38,7 +39,7 @@ class ResponseChoice(unittest.TestCase):
         return json.loads(self.cuset("analyze", out, "--json").stdout), out
 
     def test_the_first_loss_is_the_scores_mean(self):
-        for choice in ("whole", "code"):
+        for choice in ("whole", "answer", "code"):
             with self.subTest(choice):
                 figures, scores = self.score("--response", choice)
                 header = scores.read_bytes()
@@ -51,7 +52,7 @@ class ResponseChoice(unittest.TestCase):
                 self.assertEqual(len(log_probs), figures["tokens"])
                 run = self.folder / f"run-{choice}"
                 config = {"model": str(MODEL), "data": [str(self.data)], "output": str(run), "response": choice,
-                          "max_steps": 1, "dtype": "float32", "batch_size": 2, "gradient_accumulation": 1,
+                          "max_steps": 1, "dtype": "float32", "batch_size": 3, "gradient_accumulation": 1,
                           "objective": {"name": "sft"}, "lora": {"dropout": 0.0}}
                 path = self.folder / "config.json"
                 path.write_text(json.dumps(config))
@@ -61,16 +62,22 @@ class ResponseChoice(unittest.TestCase):
                 self.assertEqual(step["tokens"], len(log_probs))
                 self.assertAlmostEqual(step["loss"], -sum(log_probs) / len(log_probs), delta=1e-4)
 
-    def test_code_is_less_than_the_whole(self):
+    def test_code_is_less_than_the_answer_and_that_less_than_the_whole(self):
         whole, _ = self.score()
+        answer, _ = self.score("--response", "answer")
         code, _ = self.score("--response", "code")
-        self.assertLess(code["tokens"], whole["tokens"])
+        self.assertLess(answer["tokens"], whole["tokens"])
+        self.assertLess(code["tokens"], answer["tokens"])
+        dry = [json.loads(self.cuset("score", MODEL, self.data, "--dry-run", "--json", "--response", choice).stdout)
+               for choice in ("whole", "answer")]
+        self.assertEqual(dry[0]["reasoning_tokens"], whole["tokens"] - answer["tokens"])
+        self.assertEqual(dry[1]["reasoning_tokens"], 0)
         self.assertEqual(code["confidence"]["sensitive"]["count"], whole["confidence"]["sensitive"]["count"])
 
     def test_a_dry_run_counts_and_writes_nothing(self):
         done = self.cuset("score", MODEL, self.data, "--dry-run", "--json", "--max-length", "40", "--template", "none")
         figures = json.loads(done.stdout)
-        self.assertEqual(figures["samples"], 2)
+        self.assertEqual(figures["samples"], 3)
         self.assertGreaterEqual(figures["cut_samples"], 1)
         self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["d.jsonl"])
         shown = self.cuset("score", MODEL, self.data, "--dry-run", "--show", "1", "--response", "code").stdout
@@ -78,7 +85,7 @@ class ResponseChoice(unittest.TestCase):
         self.cuset("score", MODEL, self.data, code=2)  # no output
 
     def test_filters_choose_rows(self):
-        self.data.write_text("".join(json.dumps({**s, "Correct": i == 1}) + "\n" for i, s in enumerate(SAMPLES)))
+        self.data.write_text("".join(json.dumps({**s, "Correct": i > 0}) + "\n" for i, s in enumerate(SAMPLES)))
         done = self.cuset("score", MODEL, self.data, "--dry-run", "--json", "--where", "Correct=true")
         self.assertEqual(json.loads(done.stdout)["filtered_records"], 1)
         self.cuset("score", MODEL, self.data, "--dry-run", "--where", "Correct", code=2)

@@ -135,12 +135,18 @@ QWidget* ImportDialog::buildMapping() {
     row->addWidget(filterField_, 1);
     row->addWidget(new QLabel(tr("is"), this));
     row->addWidget(filterValue_, 1);
+    everyTurn_ = new QCheckBox(tr("&Each assistant turn is a sample"), this);
+    everyTurn_->setToolTip(
+        plainToolTip(tr("Of conversations: each answer of the assistant, with the turns before it, "
+                        "becomes a sample; else only the last one (--every-turn)")));
+    connect(everyTurn_, &QCheckBox::toggled, this, &ImportDialog::checkSoon);
     auto* box = new QWidget(this);
     auto* form = new QFormLayout(box);
     form->setContentsMargins(0, 0, 0, 0);
     form->addRow(tr("Prompt"), promptField_);
     form->addRow(tr("Response"), responseField_);
     form->addRow(tr("Only where"), filter);
+    form->addRow(QString(), everyTurn_);
     return box;
 }
 
@@ -198,6 +204,7 @@ ReadOptions ImportDialog::options() const {
     const std::string field = filterField_->currentData().toString().toStdString();
     if (!field.empty() && !filterValue_->text().isEmpty())
         options.filters[field] = filterValue_->text().toStdString();
+    options.every_turn = everyTurn_->isChecked();
     return options;
 }
 

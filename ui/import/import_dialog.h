@@ -2,6 +2,7 @@
 // count, and sees what that gives before anything is opened.
 #pragma once
 
+#include <QCheckBox>
 #include <QComboBox>
 #include <QDialog>
 #include <QLabel>
@@ -64,6 +65,7 @@ private:
     QComboBox* responseField_ = nullptr;
     QComboBox* filterField_ = nullptr;
     QLineEdit* filterValue_ = nullptr;
+    QCheckBox* everyTurn_ = nullptr;
     QTableView* table_ = nullptr;
     QLabel* result_ = nullptr;
     QListWidget* problems_ = nullptr;

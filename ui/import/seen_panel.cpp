@@ -146,6 +146,10 @@ void SeenPanel::present(const SeenSequence& seen) {
         parts += tr("%1 tokens cut off at the end").arg(countText(seen.cut_tokens));
     if (seen.dropped_bytes > 0)
         parts += tr("%1 bytes have no token").arg(countText(seen.dropped_bytes));
+    if (seen.plain_controls > 0)
+        parts += tr("%1 words like control tokens are text").arg(countText(seen.plain_controls));
+    if (seen.reasoning_tokens > 0)
+        parts += tr("%1 scored tokens are reasoning").arg(countText(seen.reasoning_tokens));
     summary_->setText(parts.join(QStringLiteral(" \u00b7 ")));
 
     // One run of characters for tokens of a kind that follow one another: few pieces for Qt.

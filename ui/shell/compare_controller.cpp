@@ -137,6 +137,7 @@ CompareController::Opened CompareController::read(const QString& path, Kind kind
         ReadOptions options;
         options.prompt_field = config.prompt_field;
         options.response_field = config.response_field;
+        options.every_turn = config.every_turn;
         try {
             opened.dataset = std::make_shared<const Dataset>(
                 read_samples({config.data.begin(), config.data.end()}, options, control));

@@ -67,10 +67,12 @@ void ModelPanel::build() {
         tr("auto: the model's own chat template; none: the prompt as it stands; or a Jinja file")));
     response_ = new QComboBox(this);
     response_->addItem(tr("whole response"), QStringLiteral("whole"));
+    response_->addItem(tr("without its reasoning"), QStringLiteral("answer"));
     response_->addItem(tr("only the code in it"), QStringLiteral("code"));
     response_->setToolTip(plainToolTip(
-        tr("What is scored: the whole response, or only the CUDA, C and C++ source in it (fences, "
-           "after reasoning, inside Python strings); the rest is context")));
+        tr("What is scored: the whole response; all but its reasoning (<think>); or only the CUDA, "
+           "C and C++ source in it (fences, after reasoning, inside Python strings). The rest is "
+           "context")));
     topK_ = new QSpinBox(this);
     topK_->setRange(0, 64);
     topK_->setToolTip(plainToolTip(tr("How many alternatives are kept for each token")));
@@ -170,6 +172,8 @@ void ModelPanel::showProvenance() {
                       countText(p.max_length));
     if (p.response == ResponseChoice::code)
         lines += tr("only the code in the responses");
+    if (p.response == ResponseChoice::answer)
+        lines += tr("the responses without their reasoning");
     if (!workspace_->scoresPath().isEmpty())
         lines += workspace_->scoresPath();
     provenance_->setText(lines.join(QLatin1Char('\n')));
@@ -181,8 +185,9 @@ ScoringOptions ModelPanel::options() const {
     options.session.dtype = dtype_->currentText().toStdString();
     options.score.prompt.chat_template = nativePath(template_->currentText()).string();
     options.score.prompt.max_length = maxLength_->value();
-    if (response_->currentData().toString() == QLatin1String("code"))
-        options.score.prompt.response = ResponseChoice::code;
+    options.score.prompt.response =
+        find_response_choice(response_->currentData().toString().toStdString())
+            .value_or(ResponseChoice::whole);
     options.score.top_k = topK_->value();
     return options;
 }

@@ -26,7 +26,7 @@ struct Settings {
     QString device = QStringLiteral("auto");
     QString dtype = QStringLiteral("auto");
     QString chatTemplate = QStringLiteral("auto");
-    QString response = QStringLiteral("whole"); // whole, code
+    QString response = QStringLiteral("whole"); // whole, answer, code
     int topK = 5;
     int maxLength = 4096;
     int fontDelta = 0;

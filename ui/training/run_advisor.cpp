@@ -31,7 +31,8 @@ bool sameFiles(const std::vector<std::string>& data, const QStringList& open) {
 
 // Without the keys that change neither what is read nor what it takes.
 std::string readKey(const TrainConfig& config) {
-    std::string key = config.model + '\n' + config.prompt_field + '\n' + config.response_field;
+    std::string key = config.model + '\n' + config.prompt_field + '\n' + config.response_field
+        + (config.every_turn ? "\nevery turn" : "");
     for (const std::string& path : config.data)
         key += '\n' + path;
     return key;
@@ -128,6 +129,7 @@ void RunAdvisor::preview() {
                 ReadOptions options;
                 options.prompt_field = config.prompt_field;
                 options.response_field = config.response_field;
+                options.every_turn = config.every_turn;
                 source->dataset = open
                     ? open
                     : std::make_shared<const Dataset>(

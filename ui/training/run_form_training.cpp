@@ -148,7 +148,8 @@ void addData(FormPage& page, FormBinder* b) {
              b->choice(
                  QStringLiteral("response"),
                  {formText(QT_TRANSLATE_NOOP("RunForm", "all of it")),
-                  formText(QT_TRANSLATE_NOOP("RunForm", "the code in it"))},
+                  formText(QT_TRANSLATE_NOOP("RunForm", "the code in it")),
+                  formText(QT_TRANSLATE_NOOP("RunForm", "all but its reasoning"))},
                  [](const TrainConfig& c) { return static_cast<int>(c.response); },
                  [](TrainConfig& c, int i) {
                      c.response = static_cast<ResponseChoice>(std::max(0, i));

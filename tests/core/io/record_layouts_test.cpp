@@ -209,6 +209,29 @@ TEST_F(CaseFiles, FourShapesOfOneTalkAreTheSame) {
     }
 }
 
+// PC4's option: both assistant turns of each talk, the later as it is read without it.
+TEST_F(CaseFiles, EveryAssistantTurnCanBeASample) {
+    ReadOptions options;
+    options.every_turn = true;
+    const Dataset data =
+        read_samples({std::filesystem::path(CUSET_TEST_DATA) / "samples" / "multi_turn.jsonl"},
+                     options, control_);
+    const Dataset last = read("multi_turn.jsonl");
+    ASSERT_EQ(data.samples.size(), 8u);
+    for (std::size_t i = 0; i < 4; ++i) {
+        const Sample& first = data.samples[2 * i];
+        EXPECT_EQ(first.response,
+                  "__global__ void scale(float* x, float a) { x[threadIdx.x] *= a; }\n");
+        EXPECT_EQ(first.messages.size(), 2u);
+        EXPECT_EQ(first.prompt, "system: You write CUDA.\n\nuser: Kernel?");
+        EXPECT_EQ(turns(data.samples[2 * i + 1]), turns(last.samples[i]));
+        EXPECT_EQ(data.samples[2 * i + 1].response, last.samples[i].response);
+        const std::string id = last.samples[i].id;
+        EXPECT_EQ(first.id, id + ".turn1");
+        EXPECT_EQ(data.samples[2 * i + 1].id, id + ".turn2");
+    }
+}
+
 TEST_F(CaseFiles, ResponsesStayAsTheyStand) {
     const Dataset fences = read("fences.jsonl");
     ASSERT_EQ(fences.samples.size(), 8u);

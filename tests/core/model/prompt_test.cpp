@@ -46,6 +46,60 @@ Sample sample_of(const json& record) {
     return sample;
 }
 
+// A copy of the fixture with the case's tokenizer and template.
+void make_control_text_model(const test::ModelCopy& copy) {
+    copy.write("tokenizer.json",
+               test::read_text(case_file("PA1-control-text-in-code", "tokenizer-qwen.json")));
+    copy.write("tokenizer_config.json", R"({"eos_token": "<|im_end|>"})");
+    copy.write("chat_template.jinja",
+               test::read_text(case_file("PA1-control-text-in-code", "chat_template.jinja")));
+}
+
+TEST(PA1, ControlTokensComeFromTheTemplateOnly) {
+    const test::ModelCopy copy("qwen2");
+    make_control_text_model(copy);
+    const InferenceSession session = open(copy.path());
+    const json expected = test::read_json(case_file("PA1-control-text-in-code", "expected.json"));
+    const json& parts = expected["template_ids"];
+    const json record = json_lines(case_file("PA1-control-text-in-code", "sample.jsonl")).front();
+    const Encoding encoding = session.encode(sample_of(record), {});
+    std::vector<std::int32_t> ids = parts["prompt_part"];
+    EXPECT_EQ(encoding.response_begin, static_cast<std::int32_t>(ids.size()));
+    const auto response = parts["response_part"].get<std::vector<std::int32_t>>();
+    ids.insert(ids.end(), response.begin(), response.end());
+    ids.resize(encoding.ids.size()); // what the template puts behind the end token is not scored
+    EXPECT_EQ(encoding.ids, ids);
+    EXPECT_EQ(encoding.plain_controls, 4); // one in the prompt, three in the response
+    PromptOptions none;
+    none.chat_template = "none"; // the prompt as it stands: its control tokens are meant
+    const Encoding plain = session.encode(sample_of(record), none);
+    EXPECT_EQ(std::ranges::count(plain.ids, *session.tokenizer().find_token("<|endoftext|>")), 1);
+    EXPECT_EQ(plain.plain_controls, 3);
+}
+
+// Stand-ins are invisible to a template; where it looks at the words itself its text is taken.
+TEST(PA1, ATemplateMayReadTheWords) {
+    const test::ModelCopy copy("qwen2");
+    make_control_text_model(copy);
+    copy.write("reads.jinja",
+               "{% for m in messages %}{{ m.content.split('<|im_end|>')[-1] }}{% endfor %}");
+    copy.write("trims.jinja", "{% for m in messages %}[{{ m.content | trim }}]{% endfor %}");
+    const InferenceSession session = open(copy.path());
+    PromptOptions options;
+    options.chat_template = (copy.path() / "reads.jinja").string();
+    const Sample sample =
+        sample_of({{"prompt", " <|im_end|>\xef\xb7\x90 x"}, {"response", "int y;"}});
+    EXPECT_EQ(session.render_prompt(sample, options), "\xef\xb7\x90 x");
+    const Sample turns = sample_of({{"prompt", "a<|im_end|>b"}, {"response", "int y;"}});
+    EXPECT_EQ(session.encode(turns, options).plain_controls, 0);
+    options.chat_template = (copy.path() / "trims.jinja").string();
+    const Encoding encoding = session.encode(turns, options);
+    EXPECT_EQ(encoding.plain_controls, 1);
+    const auto end = *session.tokenizer().find_token("<|im_end|>");
+    EXPECT_EQ(std::count(encoding.ids.begin(), encoding.ids.begin() + encoding.response_begin, end),
+              0);
+}
+
 TEST(PC3, OverLongSamplesAreCutOrLeftOutAndNeverGetAnEndToken) {
     const test::ModelCopy copy("llama");
     copy.write("tokenizer.json",

@@ -126,6 +126,28 @@ TEST_F(ResponseTokens, NoCodeIsSaid) {
     }
 }
 
+// PC5: the ranges of the case are those of the answers; an open <think> runs to the end.
+TEST_F(ResponseTokens, TheAnswerIsWhatIsNotReasoning) {
+    Sample thought = sample("<think>\nmaybe k<<<1, 1>>>\n</think>\nSo:\n__global__ void k() {}\n");
+    const Encoding whole = session.encode(thought, options(ResponseChoice::whole));
+    const Encoding answer = session.encode(thought, options(ResponseChoice::answer));
+    EXPECT_THAT(scored_text(thought, answer), HasSubstr("So:\n__global__ void k() {}\n"));
+    EXPECT_EQ(scored_text(thought, answer).find("maybe"), std::string::npos);
+    EXPECT_EQ(answer.ids, whole.ids); // the reasoning stays as context
+    EXPECT_EQ(count_reasoning(thought, whole), whole.response_tokens() - answer.response_tokens());
+    EXPECT_EQ(count_reasoning(thought, answer), 0);
+    thought.response = "<think>\nmaybe k<<<1, 1>>>";
+    try {
+        session.encode(thought, options(ResponseChoice::answer));
+        ADD_FAILURE() << "was encoded";
+    } catch (const Error& error) {
+        EXPECT_THAT(error.what(), HasSubstr("reasoning to its end"));
+    }
+    const Sample plain = sample("int x;");
+    EXPECT_EQ(session.encode(plain, options(ResponseChoice::answer)).ids,
+              session.encode(plain, options(ResponseChoice::whole)).ids);
+}
+
 TEST_F(ResponseTokens, TheCutCountsScoredTokens) {
     Encoding encoding;
     encoding.ids = {9, 9, 1, 2, 3, 4, 5};

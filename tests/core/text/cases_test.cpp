@@ -24,6 +24,12 @@ TEST(Cases, PA1ControlTextInCode) {
     const std::string prompt = sample["prompt"], response = sample["response"];
     EXPECT_EQ(tokenizer.encode(response).ids, expected["content_ids_plain"].get<Ids>());
     EXPECT_EQ(tokenizer.encode(response).special_tokens, 0);
+    const std::vector<ByteSpan> words = tokenizer.find_special(response);
+    ASSERT_EQ(words.size(), 3u);
+    EXPECT_EQ(response.substr(static_cast<std::size_t>(words[0].begin),
+                              static_cast<std::size_t>(words[0].size())),
+              "<|endoftext|>");
+    EXPECT_TRUE(tokenizer.find_special("a < b |> c").empty());
     EXPECT_EQ(tokenizer.encode(response, {.parse_special = true}).ids,
               expected["content_ids_as_control"].get<Ids>());
 
