@@ -8,21 +8,18 @@
 #include <new>
 #include <sys/mman.h>
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define CUSET_HAS_TILES 1
+#include "core/model/tile_intrinsics.h"
+#include "core/model/tile_packing.h"
+
+#ifdef CUSET_HAS_TILES
 #include <cpuid.h>
-#include <immintrin.h>
-// GCC's own headers of intrinsics start from undefined vectors.
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
 #include <sys/syscall.h>
 #include <unistd.h>
-#define CUSET_TILES                                                                                \
-    __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,amx-tile,amx-bf16")))
-#define CUSET_TILES_INLINE CUSET_TILES inline __attribute__((always_inline))
 #endif
 
 namespace cuset::cpu {
+
+using namespace tiles;
 
 TileStorage::~TileStorage() {
     std::free(data_);
@@ -48,15 +45,9 @@ std::uint16_t* TileStorage::reserve(std::int64_t elements) {
 
 namespace {
 
-constexpr std::int64_t side = 32; // rows, columns and depth of a block: two tiles of 16
-constexpr std::int64_t tile_elements = 512; // 16 rows of 64 bytes
 constexpr std::int64_t most_depth = 768; // of a pass over the depth in float32
 constexpr std::int64_t most_group = 8; // streamed blocks of a unit
 constexpr std::int64_t cached_elements = 3 << 17; // 768 KiB of the second-level cache
-
-std::int64_t blocks(std::int64_t n) {
-    return (n + side - 1) / side;
-}
 
 } // namespace
 
@@ -108,172 +99,6 @@ struct TileConfiguration {
     std::array<std::uint16_t, 16> row_bytes{};
     std::array<std::uint8_t, 16> rows{};
 };
-
-struct Tile {
-    __m512i row[16]; // of sixteen pairs of bfloat16
-};
-struct Splits {
-    __m512i part[3];
-};
-template <int terms> struct Tiles { Tile part[terms]; };
-
-CUSET_TILES_INLINE __m512 widen_low(__m512i pairs) {
-    return _mm512_castsi512_ps(
-        _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm512_castsi512_si256(pairs)), 16));
-}
-
-CUSET_TILES_INLINE __m512 widen_high(__m512i pairs) {
-    return _mm512_castsi512_ps(
-        _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(pairs, 1)), 16));
-}
-
-CUSET_TILES_INLINE __m512i narrow(__m512 low, __m512 high) {
-    return __builtin_bit_cast(__m512i, _mm512_cvtne2ps_pbh(high, low));
-}
-
-// Sixteen floats of each of two vectors -> one row of 32 bfloat16 for each term.
-template <int terms> CUSET_TILES_INLINE void split(__m512 low, __m512 high, Splits& out) {
-    for (int s = 0; s < terms; ++s) {
-        out.part[s] = narrow(low, high);
-        if (s + 1 == terms)
-            break;
-        low = _mm512_sub_ps(low, widen_low(out.part[s]));
-        high = _mm512_sub_ps(high, widen_high(out.part[s]));
-    }
-}
-
-CUSET_TILES_INLINE __m512i interleave(__m512i halves) {
-    alignas(64) static constexpr std::array<std::uint16_t, 32> order{
-        0, 16, 1, 17, 2,  18, 3,  19, 4,  20, 5,  21, 6,  22, 7,  23,
-        8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
-    return _mm512_permutexvar_epi16(_mm512_load_si512(order.data()), halves);
-}
-
-CUSET_TILES_INLINE __mmask16 first16(std::int64_t n) {
-    return static_cast<__mmask16>(n >= 16 ? 0xffffu : n <= 0 ? 0u : (1u << n) - 1u);
-}
-
-// A matrix's line: the direction whose stride is 1. `lines` are strided by `stride`.
-struct Lines {
-    const void* data;
-    std::int64_t stride, lines, length;
-};
-
-// Tiles whose rows are 16 lines, from element `at` on 32 of each.
-template <Element element, int terms>
-CUSET_TILES_INLINE void load_along(const Lines& m, std::int64_t line, std::int64_t at,
-                                   Tiles<terms>& tiles) {
-    const std::int64_t left = m.length - at;
-    for (std::int64_t i = 0; i < 16; ++i) {
-        Splits row{};
-        if (line + i < m.lines) {
-            const std::int64_t offset = (line + i) * m.stride + at;
-            if constexpr (element == Element::float32) {
-                const auto* from = static_cast<const float*>(m.data) + offset;
-                split<terms>(_mm512_maskz_loadu_ps(first16(left), from),
-                             _mm512_maskz_loadu_ps(first16(left - 16), from + 16), row);
-            } else {
-                const auto* from = static_cast<const std::uint16_t*>(m.data) + offset;
-                const __mmask32 mask = left >= 32 ? 0xffffffffu : (1u << left) - 1u;
-                row.part[0] = _mm512_maskz_loadu_epi16(mask, from);
-            }
-        }
-        for (int s = 0; s < terms; ++s)
-            tiles.part[s].row[i] = row.part[s];
-    }
-}
-
-// Tiles whose rows are pairs of 32 lines, from element `at` on 16 of each.
-template <Element element, int terms>
-CUSET_TILES_INLINE void load_across(const Lines& m, std::int64_t line, std::int64_t at,
-                                    Tiles<terms>& tiles) {
-    const __mmask16 mask = first16(m.length - at);
-    for (std::int64_t i = 0; i < 16; ++i) {
-        const std::int64_t first = line + 2 * i;
-        const __mmask16 mask0 = first < m.lines ? mask : 0, mask1 = first + 1 < m.lines ? mask : 0;
-        const std::int64_t offset0 = mask0 ? first * m.stride + at : 0;
-        const std::int64_t offset1 = mask1 ? (first + 1) * m.stride + at : 0;
-        Splits row{};
-        if constexpr (element == Element::float32) {
-            const auto* from = static_cast<const float*>(m.data);
-            split<terms>(_mm512_maskz_loadu_ps(mask0, from + offset0),
-                         _mm512_maskz_loadu_ps(mask1, from + offset1), row);
-        } else {
-            const auto* from = static_cast<const std::uint16_t*>(m.data);
-            row.part[0] = _mm512_inserti64x4(
-                _mm512_castsi256_si512(_mm256_maskz_loadu_epi16(mask0, from + offset0)),
-                _mm256_maskz_loadu_epi16(mask1, from + offset1), 1);
-        }
-        for (int s = 0; s < terms; ++s)
-            tiles.part[s].row[i] = interleave(row.part[s]);
-    }
-}
-
-// Whether all float32 numbers of a rectangle are bfloat16 ones: lines [line, line + lines),
-// elements [at, at + count) of each.
-CUSET_TILES bool is_bfloat16(const Lines& m, std::int64_t line, std::int64_t lines, std::int64_t at,
-                             std::int64_t count) {
-    const __m512i low = _mm512_set1_epi32(0xffff);
-    for (std::int64_t i = line; i < std::min(line + lines, m.lines); ++i) {
-        const float* from = static_cast<const float*>(m.data) + i * m.stride + at;
-        const std::int64_t n = std::min(count, m.length - at);
-        __m512i bits = _mm512_setzero_si512();
-        for (std::int64_t k = 0; k < n; k += 16)
-            bits = _mm512_or_si512(bits, _mm512_maskz_loadu_epi32(first16(n - k), from + k));
-        if (_mm512_test_epi32_mask(bits, low) != 0)
-            return false;
-    }
-    return true;
-}
-
-// 16 x 16 of 32 bits.
-CUSET_TILES_INLINE void transpose(Tile& tile) {
-    __m512i u[16];
-    __m512i(&t)[16] = tile.row;
-    for (int i = 0; i < 16; i += 2) {
-        u[i] = _mm512_unpacklo_epi32(t[i], t[i + 1]);
-        u[i + 1] = _mm512_unpackhi_epi32(t[i], t[i + 1]);
-    }
-    for (int i = 0; i < 16; i += 4) {
-        t[i] = _mm512_unpacklo_epi64(u[i], u[i + 2]);
-        t[i + 1] = _mm512_unpackhi_epi64(u[i], u[i + 2]);
-        t[i + 2] = _mm512_unpacklo_epi64(u[i + 1], u[i + 3]);
-        t[i + 3] = _mm512_unpackhi_epi64(u[i + 1], u[i + 3]);
-    }
-    for (int h = 0; h < 16; h += 8)
-        for (int i = 0; i < 4; ++i) {
-            u[h + i] = _mm512_shuffle_i32x4(t[h + i], t[h + i + 4], 0x88);
-            u[h + i + 4] = _mm512_shuffle_i32x4(t[h + i], t[h + i + 4], 0xdd);
-        }
-    for (int i = 0; i < 8; ++i) {
-        t[i] = _mm512_shuffle_i32x4(u[i], u[i + 8], 0x88);
-        t[i + 8] = _mm512_shuffle_i32x4(u[i], u[i + 8], 0xdd);
-    }
-}
-
-// Depth elements [begin, end) of one block of 32 rows of a left operand, or of 32 columns of a
-// right one; begin a multiple of 32.
-template <Element element, int terms>
-CUSET_TILES void pack_block(const Lines& lines, bool along, bool left, std::int64_t block,
-                            std::int64_t begin, std::int64_t end, std::uint16_t* out) {
-    for (std::int64_t k = begin; k < end; k += side, out += terms * 2 * tile_elements)
-        for (std::int64_t half = 0; half < 2; ++half) {
-            const std::int64_t outer = block * side + 16 * half;
-            Tiles<terms> tiles;
-            if (along)
-                load_along<element, terms>(lines, outer, k, tiles);
-            else
-                load_across<element, terms>(lines, k, outer, tiles);
-            for (std::int64_t s = 0; s < terms; ++s) {
-                Tile& tile = tiles.part[s];
-                if (along != left) // left tiles hold rows, right ones pairs of the depth
-                    transpose(tile);
-                std::uint16_t* to = out + (s * 2 + half) * tile_elements;
-                for (int i = 0; i < 16; ++i)
-                    _mm512_store_si512(to + i * 32, tile.row[i]);
-            }
-        }
-}
 
 CUSET_TILES_INLINE void load_left(const std::uint16_t* pair) {
     _tile_loadd(4, pair, 64);
@@ -402,50 +227,11 @@ bool has_tiles() {
     return has;
 }
 
-// Depth blocks [begin, end), counted over all terms of the sum.
-int TileProduct::pack_depth(bool left, std::int64_t block, std::int64_t begin, std::int64_t end,
-                            std::uint16_t* out) const {
-    struct Part {
-        Lines lines;
-        bool along; // the lines run along the depth
-        std::int64_t from, to; // elements of the depth
-    };
-    std::vector<Part> parts;
-    bool exact = splits_ == 3;
-    std::int64_t first = 0; // depth block of the term
-    for (const ProductTerm& term : terms_) {
-        const std::int64_t depth = term.left.columns, last = first + blocks(depth);
-        const std::int64_t from = (std::max(begin, first) - first) * side;
-        const std::int64_t to = std::min((std::min(end, last) - first) * side, depth);
-        if (from < to) {
-            const MatrixView& m = left ? term.left : term.right;
-            const bool by_rows = m.column_stride == 1;
-            const Lines lines{m.data, by_rows ? m.row_stride : m.column_stride,
-                              by_rows ? m.rows : m.columns, by_rows ? m.columns : m.rows};
-            const bool along = left == by_rows;
-            parts.push_back({lines, along, from, to});
-            exact = exact
-                && (along ? is_bfloat16(lines, block * side, side, from, to - from)
-                          : is_bfloat16(lines, from, to - from, block * side, side));
-        }
-        first = last;
-    }
-    const bool three = splits_ == 3 && !exact;
-    for (const Part& p : parts) {
-        const auto pack = splits_ == 1 ? pack_block<Element::bfloat16, 1>
-            : three                    ? pack_block<Element::float32, 3>
-                                       : pack_block<Element::float32, 1>;
-        pack(p.lines, p.along, left, block, p.from, p.to, out);
-        out += blocks(p.to - p.from) * (three ? 3 : 1) * 2 * tile_elements;
-    }
-    return three ? 3 : 1;
-}
-
 void TileProduct::pack(std::int64_t begin, std::int64_t end) const {
     const std::int64_t size = depth_blocks_ * step_elements();
     for (std::int64_t block = begin; block < end; ++block)
         packed_terms_[static_cast<std::size_t>(block)] = static_cast<std::uint8_t>(
-            pack_depth(packs_left_, block, 0, depth_blocks_, packed_ + block * size));
+            pack_depth(terms_, packs_left_, block, 0, depth_blocks_, packed_ + block * size));
 }
 
 // Blocks [first, last) of the streamed operand with all of the packed one.
@@ -457,8 +243,9 @@ CUSET_TILES void TileProduct::multiply_group(std::int64_t first, std::int64_t la
         const std::int64_t n = std::min(pass_, depth_blocks_ - depth);
         std::array<int, most_group> terms{};
         for (std::int64_t block = first; block < last; ++block)
-            terms[static_cast<std::size_t>(block - first)] = pack_depth(
-                !packs_left_, block, depth, depth + n, streamed + (block - first) * n * step);
+            terms[static_cast<std::size_t>(block - first)] =
+                pack_depth(terms_, !packs_left_, block, depth, depth + n,
+                           streamed + (block - first) * n * step);
         const bool adds = target_.adds || depth > 0;
         for (std::int64_t other = 0; other < pack_units(); ++other)
             for (std::int64_t block = first; block < last; ++block) {

@@ -68,9 +68,6 @@ public:
 private:
     std::int64_t step_elements() const { return splits_ * 2 * 512; } // of one depth block
     std::int64_t streamed_blocks() const { return packs_left_ ? column_blocks_ : row_blocks_; }
-    // Returns how many terms the numbers have, 1 or 3: the tiles of the others are not written.
-    int pack_depth(bool left, std::int64_t block, std::int64_t begin, std::int64_t end,
-                   std::uint16_t* out) const;
     void multiply_group(std::int64_t first, std::int64_t last, std::uint16_t* streamed) const;
 
     std::vector<ProductTerm> terms_;
