@@ -65,7 +65,8 @@ void paintHeader(QPainter& painter, const QRectF& area, const QFont& font, doubl
             ? metrics.elidedText(item->text, Qt::ElideRight, std::max(line, width - each))
             : item->text;
         x -= metrics.horizontalAdvance(text);
-        painter.setPen(item->color);
+        // A bar's sample says the colour; a dark one would be hard to read as text.
+        painter.setPen(item->bar == HeaderItem::Bar::none ? item->color : titleColor);
         painter.drawText(QPointF(x, baseline), text);
         const double sample = sampleWidth(*item);
         if (sample > 0)

@@ -16,6 +16,19 @@
 #include "ui/state/table_look.h"
 
 namespace cuset {
+namespace {
+
+// Of a column with numbers below its title and the mark of sorting.
+int figureWidth(const QTableView& table, int column) {
+    const QFontMetrics metrics = table.fontMetrics();
+    const QString title = table.model()->headerData(column, Qt::Horizontal).toString();
+    const int mark = table.style()->pixelMetric(QStyle::PM_HeaderMarkSize, nullptr, &table);
+    return std::max(metrics.horizontalAdvance(title) + mark,
+                    metrics.horizontalAdvance(QStringLiteral("+0.000")))
+        + metrics.height() * 2 / 3;
+}
+
+} // namespace
 
 ComparePanel::ComparePanel(CompareState* state, Workspace* workspace, SelectionState* selection,
                            QWidget* parent)
@@ -157,13 +170,8 @@ QTableView* ComparePanel::makeTable(QAbstractItemModel* model, const QString& na
     QHeaderView* header = table->horizontalHeader();
     header->setHighlightSections(false);
     header->setMinimumSectionSize(fontMetrics().height());
-    for (int column = 1; column < SampleChangeModel::ColumnCount; ++column) {
-        const QString title = model->headerData(column, Qt::Horizontal).toString();
-        header->resizeSection(column,
-                              std::max(fontMetrics().horizontalAdvance(title),
-                                       fontMetrics().horizontalAdvance(QStringLiteral("+0.000")))
-                                  + fontMetrics().height());
-    }
+    for (int column = 1; column < SampleChangeModel::ColumnCount; ++column)
+        header->resizeSection(column, figureWidth(*table, column));
     header->setSectionResizeMode(0, QHeaderView::Stretch);
     return table;
 }
@@ -173,7 +181,7 @@ void ComparePanel::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
     int figures = 0;
     for (int column = 1; column < SampleChangeModel::ColumnCount; ++column)
-        figures += samples_->horizontalHeader()->sectionSizeHint(column);
+        figures += figureWidth(*samples_, column);
     const int name = fontMetrics().averageCharWidth() * 22;
     const bool narrow = width() < name + figures;
     for (QTableView* table : {samples_, kinds_})

@@ -325,7 +325,8 @@ void EditorPanel::showHeader() {
         parts += tr("Not scored: open a model, then Score (F5).");
     else if (colorBy_ == ColorBy::Change && analysis_->figures()
              && !analysis_->figures()->isCompared())
-        parts += tr("Not compared: choose scores, an adapter or a run with Compare (Ctrl+K).");
+        parts += tr("Nothing to compare with yet: choose scores, an adapter or a run, or score a "
+                    "checkpoint, in Compare (Ctrl+K).");
     if (analysis_->structure() && row >= 0)
         parts += placementText(*analysis_->structure(), analysis_->figures().get());
     if (code_->hasLongLines() && row >= 0)

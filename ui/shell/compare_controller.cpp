@@ -255,9 +255,12 @@ void CompareController::show(const Opened& opened) {
     }
     runModel_ = opened.model;
     const int last = static_cast<int>(stages.size()) - 1;
+    int shown = last; // the newest that is scored, after the base
+    while (shown > 0 && !stages[static_cast<std::size_t>(shown)].scores)
+        --shown;
     checkpoints_ = std::move(checkpoints);
     besideData_ = opened.kind == Kind::Adapter;
-    state_->setStages(name, std::move(stages), last);
+    state_->setStages(name, std::move(stages), shown > 0 ? shown : last);
     emit adaptersChanged();
     if (last == 0 && opened.kind == Kind::Run)
         emit message(MessageKind::Information,

@@ -380,7 +380,7 @@ bool MainWindow::showView(const QString& name) {
     if (name == QLatin1String("samples")) { // the whole table
         for (QAction* column : samples_->table()->horizontalHeader()->actions())
             column->setChecked(true);
-        resizeDocks({*dock}, {width() * 55 / 100}, Qt::Horizontal);
+        resizeDocks({*dock}, {width() * 60 / 100}, Qt::Horizontal);
     }
     if (name == QLatin1String("summary")) // and all of its figures
         resizeDocks({findChild<QDockWidget*>(QStringLiteral("thresholds")), *dock}, {1, height()},

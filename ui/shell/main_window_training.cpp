@@ -87,8 +87,18 @@ void MainWindow::showTraining() {
     const bool hidden = dock->isHidden();
     dock->show();
     dock->raise();
-    if (hidden) // it wants more room than the charts that it stands before
-        resizeDocks({dock}, {height() * 45 / 100}, Qt::Vertical);
+    if (!hidden)
+        return;
+    // It wants more room than the chart that it stands before.
+    resizeDocks({dock}, {height() * 45 / 100}, Qt::Vertical);
+    QList<QDockWidget*> row{dock};
+    for (const char* name : {"windows", "tokens"})
+        if (auto* beside = findChild<QDockWidget*>(QString::fromLatin1(name));
+            beside && beside->isVisible() && !beside->isFloating())
+            row += beside;
+    if (row.size() > 1)
+        resizeDocks(row, QList<int>{width() * 7 / 10} + QList<int>(row.size() - 1, width() / 7),
+                    Qt::Horizontal);
 }
 
 QStringList MainWindow::trainingViews() {

@@ -79,7 +79,6 @@ EstimateView::EstimateView(QWidget* parent)
     notes_->setReadOnly(true);
     notes_->setFrameShape(QFrame::NoFrame);
     notes_->setAccessibleName(tr("What was cut or left out"));
-    notes_->setPlaceholderText(tr("Nothing is cut or left out."));
     auto* column = new QVBoxLayout(this);
     column->addWidget(head_);
     column->addLayout(figures_);
@@ -156,6 +155,12 @@ void EstimateView::addDevice(const DeviceEstimate& e, bool wanted) {
 void EstimateView::setEstimate(const TrainEstimate& e, const QString& wantedDevice) {
     clear();
     head_->hide();
+    notes_->setPlaceholderText(
+        e.cut_samples > 0
+            ? tr("Cut samples end where the sequence reaches its greatest length; \u201cWhat is "
+                 "trained\u201d shows where.")
+            : e.left_out_samples > 0 ? QString()
+                                     : tr("Nothing is cut or left out."));
     addRow(tr("Samples"),
            tr("%1 (%2 cut, %3 left out), %4 for validation")
                .arg(number(e.samples), number(e.cut_samples), number(e.left_out_samples),
