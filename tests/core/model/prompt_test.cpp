@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/model/device_info.h"
+#include "core/model/generate_answer.h"
 #include "core/model/inference_session.h"
 #include "tests/core/model/fixture.h"
 
@@ -75,6 +76,26 @@ TEST(PA1, ControlTokensComeFromTheTemplateOnly) {
     const Encoding plain = session.encode(sample_of(record), none);
     EXPECT_EQ(std::ranges::count(plain.ids, *session.tokenizer().find_token("<|endoftext|>")), 1);
     EXPECT_EQ(plain.plain_controls, 3);
+}
+
+// What is generated after a prompt with such words is what is scored after it.
+TEST(PA1, GeneratingReadsThePromptAsScoringDoes) {
+    const test::ModelCopy copy("qwen2");
+    make_control_text_model(copy);
+    InferenceSession session = open(copy.path());
+    const json record = json_lines(case_file("PA1-control-text-in-code", "sample.jsonl")).front();
+    Sample sample = sample_of(record);
+    GenerateOptions generate;
+    generate.max_tokens = 1;
+    RunControl control;
+    const GeneratedAnswer answer = generate_answer(session, sample, {}, generate, {}, control);
+    ASSERT_EQ(answer.tokens.size(), 1u);
+    sample.response = session.tokenizer().token_bytes(answer.tokens[0].id);
+    const Encoding encoding = session.encode(sample, {});
+    if (encoding.target(0) != answer.tokens[0].id)
+        GTEST_SKIP() << "the first token is part of a character";
+    const ScoredSample scored = session.score(sample, {}, control);
+    EXPECT_NEAR(scored.scores.log_prob[0], answer.tokens[0].log_prob, 1e-4);
 }
 
 // Stand-ins are invisible to a template; where it looks at the words itself its text is taken.
