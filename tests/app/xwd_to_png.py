@@ -19,15 +19,17 @@ def chunk(name, data):
 def main():
     raw = open(sys.argv[1], "rb").read()
     head = dict(zip(FIELDS, struct.unpack(f">{len(FIELDS)}I", raw[:4 * len(FIELDS)])))
-    if head["bits_per_pixel"] != 32 or head["byte_order"] != 0:
-        sys.exit(f"{sys.argv[1]}: needs 32 bits a pixel, least significant byte first")
+    # 24 where windows of several visuals are on the screen.
+    if head["bits_per_pixel"] not in (24, 32) or head["byte_order"] != 0:
+        sys.exit(f"{sys.argv[1]}: needs 24 or 32 bits a pixel, least significant byte first")
     at = head["header_size"] + 12 * head["ncolors"]
     width, height = head["pixmap_width"], head["pixmap_height"]
+    step = head["bits_per_pixel"] // 8
     rows = bytearray()
     for y in range(height):
-        line = raw[at + y * head["bytes_per_line"]:][:4 * width]
+        line = raw[at + y * head["bytes_per_line"]:][:step * width]
         pixels = bytearray(3 * width)
-        pixels[0::3], pixels[1::3], pixels[2::3] = line[2::4], line[1::4], line[0::4]
+        pixels[0::3], pixels[1::3], pixels[2::3] = line[2::step], line[1::step], line[0::step]
         rows += b"\0" + pixels
     with open(sys.argv[2], "wb") as out:
         out.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
