@@ -11,6 +11,7 @@ namespace {
 // Of one side at a time: 24 MiB.
 constexpr std::int64_t packed_elements = std::int64_t{12} << 20;
 
+constexpr std::int64_t small_product = 1 << 22; // multiplications and additions
 constexpr std::int64_t fewest_rows = 8; // that repay the packing of the other side
 constexpr std::int64_t narrow_side = 64; // at which torch's float32 product is as fast
 
@@ -44,13 +45,19 @@ cpu::MatrixView view(const at::Tensor& t) {
 void multiply_part(const std::vector<MatrixTerm>& terms, const at::Tensor& target, bool adds) {
     static thread_local cpu::TileStorage storage;
     std::vector<cpu::ProductTerm> parts;
-    for (const MatrixTerm& term : terms)
+    std::int64_t depth = 0;
+    for (const MatrixTerm& term : terms) {
         parts.push_back({view(term.left), view(term.right)});
+        depth += term.left.size(1);
+    }
     const cpu::TileProduct product(
         parts, {target.data_ptr(), element_of(target), target.stride(0), adds}, storage);
-    cpu::for_each_part(product.pack_units(), 1,
+    // What one thread does in some microseconds wakes no other.
+    const std::int64_t all = std::max(product.pack_units(), product.multiply_units());
+    const std::int64_t part = target.numel() * depth < small_product ? all : 1;
+    cpu::for_each_part(product.pack_units(), part,
                        [&](std::int64_t first, std::int64_t last) { product.pack(first, last); });
-    cpu::for_each_part(product.multiply_units(), 1, [&](std::int64_t first, std::int64_t last) {
+    cpu::for_each_part(product.multiply_units(), part, [&](std::int64_t first, std::int64_t last) {
         product.multiply(first, last);
     });
 }
