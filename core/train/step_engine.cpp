@@ -37,6 +37,22 @@ HeadInput head_input(const at::Tensor& hidden, const Segment& segment, const Tra
     return input;
 }
 
+// Token ids of each sample; padded, filled up to the longest with a token that nothing sees:
+// attention looks back only, and no loss is taken after a sample's end.
+std::vector<std::vector<std::int32_t>> sequences(const std::vector<const TrainSample*>& samples,
+                                                 bool padded) {
+    std::vector<std::vector<std::int32_t>> ids;
+    std::size_t longest = 0;
+    for (const TrainSample* sample : samples) {
+        ids.push_back(sample->ids);
+        longest = std::max(longest, sample->ids.size());
+    }
+    for (auto& sequence : ids)
+        if (padded)
+            sequence.resize(longest);
+    return ids;
+}
+
 } // namespace
 
 void TokenSums::add(const SampleLoss& sample, std::span<const LabelBits> labels, double tau) {
@@ -111,10 +127,8 @@ at::Tensor StepEngine::base_hidden(const PackedBatch& batch) {
 
 void StepEngine::train_batch(const std::vector<const TrainSample*>& samples,
                              const std::vector<std::uint64_t>& keys, TokenSums& sums, bool last) {
-    std::vector<std::span<const std::int32_t>> ids;
-    for (const TrainSample* sample : samples)
-        ids.emplace_back(sample->ids);
-    const PackedBatch batch = model_.pack(ids, keys);
+    const auto ids = sequences(samples, !config_.packing);
+    const PackedBatch batch = model_.pack({ids.begin(), ids.end()}, keys);
     at::Tensor base;
     if (config_.objective.needs_base())
         base = base_hidden(batch);

@@ -39,6 +39,7 @@ const std::vector<std::string> top_keys{"model",
                                         "response_field",
                                         "every_turn",
                                         "batch_size",
+                                        "packing",
                                         "gradient_accumulation",
                                         "epochs",
                                         "max_steps",
@@ -123,6 +124,7 @@ void read_schedule(const ConfigSection& top, TrainConfig& c) {
 
 void read_run(const ConfigSection& top, TrainConfig& c) {
     top.integer("batch_size", 1, 65536, c.batch_size);
+    top.boolean("packing", c.packing);
     top.integer("gradient_accumulation", 1, 65536, c.gradient_accumulation);
     top.integer("epochs", 1, 1 << 20, c.epochs);
     top.integer("max_steps", 1, most, c.max_steps);
@@ -296,6 +298,7 @@ ordered_json to_json(const TrainConfig& c) {
     j["response_field"] = text_or_null(c.response_field);
     j["every_turn"] = c.every_turn;
     j["batch_size"] = c.batch_size;
+    j["packing"] = c.packing;
     j["gradient_accumulation"] = c.gradient_accumulation;
     j["epochs"] = c.epochs;
     j["max_steps"] = or_null(c.max_steps);

@@ -1,8 +1,8 @@
 // TrainConfig: a training run's configuration, as people write it and as the run folder keeps it.
 // JSON with comments; an unknown key is an error that names the nearest one. Beside contracts.md's
-// keys: "over_long", "validation_share", "betas", "eps", "min_lr_ratio", "decay_ratio", "patience",
-// "max_bad_steps", "quantize_base", "threads", "prompt_field", "response_field", "every_turn", and "rslora" in
-// "lora".
+// keys: "over_long", "packing", "validation_share", "betas", "eps", "min_lr_ratio", "decay_ratio",
+// "patience", "max_bad_steps", "quantize_base", "threads", "prompt_field", "response_field",
+// "every_turn", and "rslora" in "lora".
 #pragma once
 
 #include <cstdint>
@@ -50,7 +50,8 @@ struct TrainConfig {
     ResponseChoice response = ResponseChoice::whole;
     std::string prompt_field, response_field; // as in `cuset score`
     bool every_turn = false; // of conversations, not the last assistant turn alone
-    std::int64_t batch_size = 1; // samples of a micro-batch, packed
+    std::int64_t batch_size = 1; // samples of a micro-batch
+    bool packing = true; // one after another; false: each padded to the longest, the same numbers
     std::int64_t gradient_accumulation = 8; // micro-batches of a step, over all ranks
     std::int64_t epochs = 3;
     std::optional<std::int64_t> max_steps; // takes the place of epochs

@@ -66,7 +66,8 @@ BatchTokens batch_tokens(const TrainConfig& config, const TrainData& data) {
     const auto zero = std::int64_t{0};
     BatchTokens tokens;
     tokens.low = std::accumulate(lengths.begin(), lengths.begin() + size, zero);
-    tokens.high = std::accumulate(lengths.end() - size, lengths.end(), zero);
+    tokens.high = config.packing ? std::accumulate(lengths.end() - size, lengths.end(), zero)
+                                 : lengths.back() * size;
     tokens.mean = std::accumulate(lengths.begin(), lengths.end(), zero) * size
         / static_cast<std::int64_t>(lengths.size());
     return tokens;
