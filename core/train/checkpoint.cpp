@@ -57,6 +57,16 @@ std::optional<std::int64_t> step_of(const std::string& name) {
     return step;
 }
 
+// What is there; one that cannot be read to its end, as far as it can.
+std::vector<fs::path> entries_of(const fs::path& folder) {
+    std::vector<fs::path> paths;
+    std::error_code error;
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+         entry.increment(error))
+        paths.push_back(entry->path());
+    return paths;
+}
+
 // Whatever goes wrong while `work` writes and reads back is the disk's.
 template <class F> auto with_disk_errors(const fs::path& path, F work) {
     try {
@@ -138,10 +148,9 @@ CheckpointPlace CheckpointWriter::rename_to_place() {
 
 std::vector<CheckpointPlace> list_checkpoints(const fs::path& checkpoints) {
     std::vector<CheckpointPlace> places;
-    std::error_code error;
-    for (const fs::directory_entry& entry : fs::directory_iterator(checkpoints, error))
-        if (const auto step = step_of(entry.path().filename().string()))
-            places.push_back({*step, entry.path()});
+    for (const fs::path& path : entries_of(checkpoints))
+        if (const auto step = step_of(path.filename().string()))
+            places.push_back({*step, path});
     std::sort(places.begin(), places.end(),
               [](const auto& a, const auto& b) { return a.step > b.step; });
     return places;
@@ -202,13 +211,10 @@ void prune_checkpoints(const fs::path& checkpoints, std::int64_t keep, std::int6
 }
 
 void clean_unfinished(const fs::path& checkpoints) {
-    std::error_code error;
-    std::vector<fs::path> left;
-    for (const fs::directory_entry& entry : fs::directory_iterator(checkpoints, error))
-        if (entry.path().filename().string().starts_with(unfinished))
-            left.push_back(entry.path());
-    for (const fs::path& path : left)
-        fs::remove_all(path, error);
+    std::error_code ignored;
+    for (const fs::path& path : entries_of(checkpoints))
+        if (path.filename().string().starts_with(unfinished))
+            fs::remove_all(path, ignored);
 }
 
 } // namespace cuset

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 PROGRAM, DATA = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
@@ -61,7 +62,11 @@ class TrainingCase(unittest.TestCase):
 
     def cuset(self, *arguments, code=0, **environment):
         child = self.start(*arguments, **environment)
-        out, err = child.communicate(timeout=250)
+        try:
+            out, err = child.communicate(timeout=250)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            raise
         self.assertEqual(child.returncode, code, err)
         return subprocess.CompletedProcess(arguments, code, out, err)
 
@@ -69,6 +74,12 @@ class TrainingCase(unittest.TestCase):
         """Exit codes and error texts of all, in order."""
         texts = [child.communicate(timeout=timeout)[1] for child in children]
         return [child.returncode for child in children], texts
+
+    def wait_for_step(self, name, children):
+        events = self.path / name / "events.jsonl"
+        while not (events.exists() and '"step"' in events.read_text()):
+            self.assertEqual([child.poll() for child in children], [None] * len(children))
+            time.sleep(0.02)
 
     def events(self, name, kind):
         lines = (self.path / name / "events.jsonl").read_text().splitlines()
