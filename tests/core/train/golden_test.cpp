@@ -137,11 +137,12 @@ TEST_P(Golden, EveryStepAndTheFinalWeights) {
         const double loss = expected["loss"], norm = expected["grad_norm"];
         const double exact_loss = exact["loss"][i], exact_norm = exact["grad_norm"][i];
         EXPECT_NEAR(steps[i].loss, loss, 2e-5 * std::abs(loss) + 5e-8);
-        // Where every weight is trained the steps before have moved weights by their rounding: what
-        // such noise does to float64's own norms is measured there, step by step from a few draws;
-        // weights that one step moved stay moved, so that the largest so far counts.
+        // Where every weight is trained AdamW moves those whose gradient is all but rounding by the
+        // sign of it. How far that takes PyTorch's own float32 runs from float64 stands there, the
+        // most of eight; what one step moved stays moved, so that the largest so far counts. Above
+        // 1e-4 it is in one case alone, full-sft of qwen2.
         if (exact.contains("norm_spread"))
-            spread = std::max(spread, 3 * exact["norm_spread"][i].get<double>());
+            spread = std::max(spread, exact["norm_spread"][i].get<double>());
         const double norm_limit = std::max(1e-4, spread);
         EXPECT_NEAR(steps[i].grad_norm, norm, norm_limit * norm + 5e-7);
         EXPECT_NEAR(steps[i].loss, exact_loss, 2e-5 * std::abs(exact_loss));

@@ -7,8 +7,8 @@ of its own, written in plain torch operations in float64 throughout: transformer
 whatever the type. Only the rotary tables are the float32 ones of both programs, since they define the model. Writes
 MODEL/float64.json: for each run
   loss, grad_norm   of each step, all digits
-  norm_spread       of a full run: how far each step's gradient norm moves, relative, where every gradient is off by a
-                    random 1e-6 of its tensor's root mean square: what float32 does to it. The largest of three tries
+  norm_spread       of a full run: how far each step's gradient norm moves, relative, in float32: the largest of eight runs
+                    of this decoder in float32 whose weights are off by half a unit in the last place at the start
   noise             elements of the adapter that AdamW moves by rounding: see below
 and MODEL/NAME.float64.safetensors, the adapter after the last step, rounded to float32.
 
@@ -68,7 +68,8 @@ class Decoder:
         theta = c.get("rope_theta") or c["rope_parameters"]["rope_theta"]
         inverse = 1.0 / theta ** (torch.arange(0, d, 2, dtype=torch.int64).float() / d)
         angles = torch.arange(rows).float()[:, None] * inverse[None]
-        return angles.cos().double()[:, None], angles.sin().double()[:, None], d
+        dtype = self.weights["model.norm.weight"].dtype
+        return angles.cos().to(dtype)[:, None], angles.sin().to(dtype)[:, None], d
 
     def log_probs(self, ids):
         """ids [S] -> [S, V] log-probabilities."""
@@ -114,8 +115,8 @@ def sample_loss(model, base, sample, objective):
     return loss
 
 
-def run(model, base, data, golden, trained, shake=None):
-    """trained: name -> tensor with requires_grad. Adds its noise up beside the steps. shake: a generator of noise."""
+def run(model, base, data, golden, trained):
+    """trained: name -> tensor with requires_grad. Adds its noise up beside the steps."""
     optimizer = torch.optim.AdamW(trained.values(), lr=LR, weight_decay=WD)
     noise = {name: torch.zeros_like(t) for name, t in trained.items()}
     losses, norms, at = [], [], 0
@@ -128,10 +129,6 @@ def run(model, base, data, golden, trained, shake=None):
             loss = sample_loss(model, base, sample, golden["objective"]) / divisor
             loss.backward()
             total += float(loss.detach())
-        if shake is not None:
-            for t in trained.values():
-                size = float(t.grad.square().mean().sqrt())
-                t.grad.add_(1e-6 * size * torch.randn(t.shape, dtype=t.dtype, generator=shake))
         norms.append(float(torch.nn.utils.clip_grad_norm_(trained.values(), CLIP)))
         losses.append(total)
         rate = lr_at(step, STEPS, golden["schedule"])
@@ -146,10 +143,15 @@ def run(model, base, data, golden, trained, shake=None):
     return losses, norms, noise
 
 
-def full_weights(name):
+def full_weights(name, float32_seed=None):
+    """All weights trained; in float32, each off by a random half unit of its last place, where there is a seed."""
     model = Decoder(MODELS / name)
     if model.config.get("tie_word_embeddings"):
         model.weights.pop("lm_head.weight", None)
+    if float32_seed is not None:
+        generator = torch.Generator().manual_seed(float32_seed)
+        for key, t in model.weights.items():
+            model.weights[key] = (t * (1 + 2**-24 * torch.randn(t.shape, dtype=t.dtype, generator=generator))).float()
     for t in model.weights.values():
         t.requires_grad_(True)
     return model
@@ -157,10 +159,10 @@ def full_weights(name):
 
 def norm_spread(name, base, data, golden, norms):
     spread = [0.0] * STEPS
-    for seed in range(3):
-        model = full_weights(name)
-        shaken = run(model, base, data, golden, model.weights, torch.Generator().manual_seed(seed))[1]
-        spread = [max(s, abs(a / b - 1)) for s, a, b in zip(spread, shaken, norms)]
+    for seed in range(8):
+        model = full_weights(name, seed)
+        in_float32 = run(model, base, data, golden, model.weights)[1]
+        spread = [max(s, abs(a / b - 1)) for s, a, b in zip(spread, in_float32, norms)]
     return spread
 
 
