@@ -61,12 +61,6 @@ class Ranks(TrainingCase):
             self.assertEqual((self.path / f"whole-{method}/final" / file).read_bytes(),
                              (self.path / name / "final" / file).read_bytes())
 
-    def wait_for_step(self, name, children):
-        events = self.path / name / "events.jsonl"
-        while not (events.exists() and '"step"' in events.read_text()):
-            self.assertEqual([child.poll() for child in children], [None] * len(children))
-            time.sleep(0.02)
-
     def test_a_stop_of_one_rank_stops_and_saves(self):
         children = self.start_ranks(2, "train", self.config("run", epochs=5000, save_steps=None))
         self.wait_for_step("run", children)
