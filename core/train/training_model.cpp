@@ -34,14 +34,15 @@ TrainingModel::TrainingModel(CausalLM model, bool checkpoints_layers,
                              std::vector<QuantizedMatrix> quantized)
     : model_(std::make_unique<CausalLM>(std::move(model)))
     , checkpoints_layers_(checkpoints_layers) {
-    for (Linear* linear : model_->linears()) {
-        AdaptedLinear adapted;
-        adapted.linear = linear;
-        adapted.number = linears_.size();
-        if (!quantized.empty())
-            adapted.quantized = std::move(quantized[linears_.size()]);
-        linears_.push_back(std::move(adapted));
-    }
+    for (DecoderLayer& layer : model_->layers)
+        for (Linear* linear : {&layer.qkv, &layer.output, &layer.gate_up, &layer.down}) {
+            AdaptedLinear adapted;
+            adapted.linear = linear;
+            adapted.number = linears_.size();
+            if (!quantized.empty())
+                adapted.quantized = std::move(quantized[linears_.size()]);
+            linears_.push_back(std::move(adapted));
+        }
     norm_gradients_.resize(model_->layers.size());
 }
 
