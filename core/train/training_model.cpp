@@ -122,7 +122,7 @@ std::size_t TrainingModel::trained(at::Tensor& weight) {
     return slot;
 }
 
-void TrainingModel::train_all_weights() {
+void TrainingModel::train_all_weights(at::ScalarType type) {
     trains_weights_ = true;
     CausalLM& m = *model_;
     const bool tied = m.config.tied_head;
@@ -149,8 +149,7 @@ void TrainingModel::train_all_weights() {
     };
     for (const auto& [weight, slot] : trained_) {
         parameters_.value(slot).copy_(*weight);
-        if (weight->scalar_type() == at::kFloat)
-            *weight = parameters_.value(slot); // the master itself: nothing is kept twice
+        *weight = parameters_.value(slot).to(type); // float32: the master itself, not kept twice
     }
     if (tied)
         m.head = m.embedding;

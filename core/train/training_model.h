@@ -54,7 +54,8 @@ public:
     // The adapter of a PEFT folder goes on; its effect says whether its low-rank branches are all
     // of it. Throws what attach_adapter throws.
     AdapterEffect adopt_adapter(const std::filesystem::path& folder, double dropout);
-    void train_all_weights();
+    // Masters in float32 begin as the model's weights are; it computes with them rounded to `type`.
+    void train_all_weights(at::ScalarType type);
 
     CausalLM& model() { return *model_; }
     const CausalLM& model() const { return *model_; }

@@ -104,12 +104,23 @@ CausalLM load_weights(const ModelFiles& files, const ComputePlace& place, RunCon
 
 namespace {
 
+// Masters that began as rounded weights would lie on the half type's grid, where updates below half
+// a unit in the last place are lost on the model.
+bool needs_wide_weights(const TrainConfig& config, const ModelConfig& model,
+                        std::string_view dtype) {
+    return config.method == TrainMethod::full && dtype != "float32" && model.stored_dtype != dtype;
+}
+
 TrainingModel load_training_model(const TrainConfig& config, const ModelFiles& files,
                                   const ComputePlace& place, RunControl& control,
                                   std::span<const TrainSample> samples,
                                   QuantizationLoss* quantization) {
-    if (config.quantize_base == QuantizeBase::none)
-        return {load_weights(files, place, control), config.gradient_checkpointing};
+    if (config.quantize_base == QuantizeBase::none) {
+        ComputePlace wide = place;
+        if (needs_wide_weights(config, files.config, place.dtype))
+            wide.type = at::kFloat;
+        return {load_weights(files, wide, control), config.gradient_checkpointing};
+    }
     BaseQuantizer quantizer(config.quantize_base, samples);
     CausalLM base =
         load_model(files.config, *weights_of(files), place.type, place.device, control,
@@ -161,7 +172,7 @@ TrainingModel make_training_model(const TrainConfig& config, const ModelFiles& f
                                   QuantizationLoss* quantization) {
     TrainingModel model = load_training_model(config, files, place, control, samples, quantization);
     if (config.method == TrainMethod::full)
-        model.train_all_weights();
+        model.train_all_weights(place.type);
     else if (!config.adapter.empty()) {
         if (model.adopt_adapter(config.adapter, config.lora.dropout).changes_weights)
             refuse_adapter(config, "changes of embedding or head");
@@ -239,8 +250,11 @@ TrainingMemory estimate_training(const TrainConfig& config, const ModelConfig& m
         : longest * kept * m.layers * element;
     const std::int64_t head = head_chunk_rows(m.vocabulary) * m.vocabulary * (4 + 4 + element)
         + (full ? m.vocabulary * m.hidden * 4 : 0);
-    memory.activations = static_cast<std::uint64_t>(layers + std::max(working, head)
-                                                    + 3 * longest * m.hidden * element);
+    std::int64_t activations = layers + std::max(working, head) + 3 * longest * m.hidden * element;
+    // The weights in float32, before there are activations, where the masters are made of them.
+    if (full && element == 2 && m.stored_dtype != "bfloat16" && m.stored_dtype != "float16")
+        activations = std::max(activations, m.parameters() * 4);
+    memory.activations = static_cast<std::uint64_t>(activations);
     return memory;
 }
 

@@ -142,9 +142,8 @@ class Outputs(TrainingCase):
         self.assertNotEqual(held[0], held[2])
 
     def test_bfloat16_is_near_float32(self):
-        # Full: a bfloat16 weight of 0.02 moves in steps of about 1e-4, as large as one update of AdamW, so that the model sees
-        # its float32 weights rounded that coarsely. The branches of LoRA stay float32.
-        for method, rate, limit in (("lora", 5e-4, 0.01), ("full", 1e-4, 0.06)):
+        # PyTorch with float32 masters of the stored weights is up to 0.6 % off in the same run of full (tests/reference/README.md).
+        for method, rate in (("lora", 5e-4), ("full", 1e-4)):
             losses = {}
             for dtype in ("float32", "bfloat16"):
                 name = f"{method}-{dtype}"
@@ -154,17 +153,17 @@ class Outputs(TrainingCase):
                 self.assertEqual(self.events(name, "started")[0]["dtype"], dtype)
                 losses[dtype] = [s["loss"] for s in self.steps(name)]
             for a, b in zip(losses["float32"], losses["bfloat16"], strict=True):
-                self.assertAlmostEqual(a, b, delta=limit * abs(a))
+                self.assertAlmostEqual(a, b, delta=0.01 * abs(a))
             self.assertNotEqual(losses["float32"], losses["bfloat16"])
             epochs = [sum(losses["bfloat16"][i:i + 4]) for i in (0, 8)]  # the same samples in each
             self.assertLess(epochs[1], epochs[0])
 
-    def test_batches_and_accumulation_agree(self):  # PE1: samples are packed, attention stays within each
+    def test_batches_and_accumulation_agree(self):  # PE1: packed or padded, attention stays within each sample
         for method in ("lora", "full"):
             losses, weights = [], []
-            for batch, accumulation in ((1, 8), (2, 4), (8, 1)):
-                name = f"{method}{batch}"
-                self.cuset("train", self.config(name, method=method, batch_size=batch, epochs=4,
+            for batch, accumulation, packing in ((1, 8, True), (2, 4, True), (8, 1, True), (8, 1, False)):
+                name = f"{method}{batch}{packing}"
+                self.cuset("train", self.config(name, method=method, batch_size=batch, epochs=4, packing=packing,
                                                 gradient_accumulation=accumulation))
                 losses.append([s["loss"] for s in self.steps(name)])
                 final = self.path / name / "final"
