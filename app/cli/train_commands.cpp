@@ -174,6 +174,19 @@ void detach(const TrainCommand& command, const std::optional<TrainConfig>& confi
                     static_cast<long long>(pid));
 }
 
+void show_plan(const TrainCommand& command, const std::optional<TrainConfig>& config,
+               CommandRun& run) {
+    if (!config)
+        throw Error(ErrorCode::usage, "needs a configuration", "--dry-run");
+    const TrainPlan plan =
+        plan_training(*config, command.options, command.shown_samples, run.control());
+    run.finish();
+    if (command.json)
+        print_json(to_json(plan));
+    else
+        print_plan(plan);
+}
+
 void run_train(TrainCommand& command) {
     std::optional<TrainConfig> config;
     if (!command.config.empty())
@@ -188,17 +201,8 @@ void run_train(TrainCommand& command) {
     const bool leads = rank_environment().rank == 0;
     CommandRun run(leads);
     if (command.dry_run) {
-        if (!leads)
-            return;
-        if (!config)
-            throw Error(ErrorCode::usage, "needs a configuration", "--dry-run");
-        const TrainPlan plan =
-            plan_training(*config, command.options, command.shown_samples, run.control());
-        run.finish();
-        if (command.json)
-            print_json(to_json(plan));
-        else
-            print_plan(plan);
+        if (leads)
+            show_plan(command, config, run);
         return;
     }
     command.options.on_event = [&](const TrainEvent& event) {

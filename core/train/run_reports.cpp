@@ -3,8 +3,6 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <cstdio>
-#include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
@@ -73,15 +71,8 @@ void put_record(std::string& out, const std::string& event) {
 }
 
 double seconds_of(const std::string& time) {
-    std::tm utc{};
-    int ms = 0;
-    if (std::sscanf(time.c_str(), "%d-%d-%dT%d:%d:%d.%d", &utc.tm_year, &utc.tm_mon, &utc.tm_mday,
-                    &utc.tm_hour, &utc.tm_min, &utc.tm_sec, &ms)
-        < 6)
-        return 0;
-    utc.tm_year -= 1900;
-    utc.tm_mon -= 1;
-    return static_cast<double>(timegm(&utc)) + ms / 1000.0;
+    const double seconds = event_seconds(time);
+    return std::isnan(seconds) ? 0 : seconds;
 }
 
 ordered_json log_entry(const StepEvent& step) {

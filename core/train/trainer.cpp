@@ -1,9 +1,7 @@
 #include "core/train/trainer.h"
 
 #include <chrono>
-#include <cmath>
 #include <filesystem>
-#include <fstream>
 
 #include "core/base/error.h"
 #include "core/base/message.h"
@@ -16,6 +14,7 @@
 #include "core/train/run_reporter.h"
 #include "core/train/run_reports.h"
 #include "core/train/step_engine.h"
+#include "core/train/step_events.h"
 #include "core/train/train_state.h"
 #include "core/train/training_setup.h"
 
@@ -28,10 +27,6 @@ constexpr std::uint64_t state_limit = 1u << 20;
 
 double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-double share(double part, double whole) {
-    return whole > 0 ? part / whole : no_figure;
 }
 
 class Run {
@@ -279,29 +274,16 @@ private:
     }
 
     void report(const StepResult& result, const StepGroup& group, double rate, double seconds) {
-        const TokenSums& sums = result.sums;
-        StepEvent event;
-        event.step = state_.step;
+        StepEvent event = step_event(state_.step, result);
         event.epoch = static_cast<double>(group.epoch)
             + static_cast<double>(group.position + static_cast<std::int64_t>(group.samples.size()))
                 / static_cast<double>(data_.training.size());
-        event.loss = result.loss;
         event.learning_rate = rate;
-        event.grad_norm = result.grad_norm;
-        event.tokens = static_cast<std::int64_t>(sums.tokens);
-        event.tokens_per_second = sums.sequence_tokens / std::max(seconds, 1e-9);
-        event.confident_share = share(sums.confident, sums.tokens);
-        event.supervised_share = share(sums.supervised, sums.tokens);
-        event.mean_weight = share(sums.weight, sums.samples);
-        event.nll = share(sums.nll, sums.tokens);
-        event.mean_confidence = share(sums.confidence, sums.tokens);
-        event.sensitive_confidence = share(sums.sensitive, sums.sensitive_tokens);
-        event.neutral_confidence = share(sums.neutral, sums.neutral_tokens);
+        event.tokens_per_second = result.sums.sequence_tokens / std::max(seconds, 1e-9);
         event.memory_bytes = resident_bytes();
         const auto done = static_cast<double>(state_.step - first_step_);
         event.eta_seconds =
             seconds_since(start_) / done * static_cast<double>(rate_.total_steps - state_.step);
-        event.skipped = !result.finite;
         // A resumed run computes steps again that the file holds already.
         if (reporter_.folder() && state_.step > reporter_.folder()->reported_step())
             reporter_.event(event);
@@ -332,13 +314,7 @@ private:
         if (!sums)
             return false;
         state_.evaluation_due = false;
-        EvaluationEvent event;
-        event.step = state_.step;
-        event.loss = share(sums->nll, sums->tokens);
-        event.mean_confidence = share(sums->confidence, sums->tokens);
-        event.sensitive_confidence = share(sums->sensitive, sums->sensitive_tokens);
-        event.neutral_confidence = share(sums->neutral, sums->neutral_tokens);
-        event.tokens = static_cast<std::int64_t>(sums->tokens);
+        EvaluationEvent event = evaluation_event(state_.step, *sums);
         event.best = !(event.loss >= state_.best_loss);
         if (event.best) {
             state_.best_loss = event.loss;
