@@ -2,8 +2,6 @@
 // folder, prompt by the model's own template, and prints one line of JSON: tokens, tokens and
 // processor seconds of a pass (medians of the repeats), peak memory in bytes. VALUES.json gets the
 // log-probability of every response token.
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -15,6 +13,7 @@
 #include "core/base/error.h"
 #include "core/io/atomic_file.h"
 #include "core/model/inference_session.h"
+#include "tests/bench/process_usage.h"
 
 namespace {
 
@@ -36,16 +35,6 @@ std::vector<cuset::Sample> read_samples_of(const std::filesystem::path& folder) 
         samples.push_back(std::move(sample));
     }
     return samples;
-}
-
-// Of all threads, user and system.
-double processor_seconds() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    const auto seconds = [](const timeval& t) {
-        return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
-    };
-    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
 double median(std::vector<double> values) {
@@ -75,7 +64,7 @@ int run(int argc, char** argv) {
         tokens = response_tokens = 0;
         log_probs.clear();
         start = now();
-        const double used = processor_seconds();
+        const double used = cuset::bench::processor_seconds();
         for (const cuset::Sample& sample : samples) {
             const auto scored = session.score(sample, {}, control);
             tokens += static_cast<std::int64_t>(scored.encoding.ids.size());
@@ -86,15 +75,13 @@ int run(int argc, char** argv) {
         if (repeat == 0)
             continue; // the first one warms up
         times.push_back(seconds(start));
-        processor_times.push_back(processor_seconds() - used);
+        processor_times.push_back(cuset::bench::processor_seconds() - used);
     }
     if (argc > 6)
         cuset::write_file_atomically(argv[6], nlohmann::json{{"logprob", log_probs}}.dump());
     double confidence = 0;
     for (float log_prob : log_probs)
         confidence += std::exp(static_cast<double>(log_prob));
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
     const nlohmann::json result{
         {"engine", "cuset"},
         {"dtype", session.info().dtype},
@@ -104,7 +91,7 @@ int run(int argc, char** argv) {
         {"cpu_seconds", median(processor_times)},
         {"mean_confidence", confidence / static_cast<double>(response_tokens)},
         {"load_seconds", load_seconds},
-        {"peak_rss_bytes", usage.ru_maxrss * 1024}};
+        {"peak_rss_bytes", cuset::bench::peak_bytes()}};
     std::cout << result.dump() << "\n";
     return 0;
 }

@@ -3,8 +3,6 @@
 // by one optimiser step on the first so many ids and one line of JSON: seconds and processor
 // seconds of the step, its loss, and the highest resident size since "reset" was read last, in
 // bytes.
-#include <sys/resource.h>
-
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
@@ -15,19 +13,11 @@
 #include "core/io/atomic_file.h"
 #include "core/train/step_engine.h"
 #include "core/train/training_setup.h"
+#include "tests/bench/process_usage.h"
 
 namespace {
 
 using nlohmann::json;
-
-double processor_seconds() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    const auto seconds = [](const timeval& t) {
-        return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
-    };
-    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
 
 std::int64_t peak_bytes() {
     std::ifstream status("/proc/self/status");
@@ -77,12 +67,12 @@ int run(int argc, char** argv) {
                                "needs 2 to " + std::to_string(ids.size()), "length " + line);
         const auto data = sample_of(ids, length);
         const auto start = std::chrono::steady_clock::now();
-        const double used = processor_seconds();
+        const double used = cuset::bench::processor_seconds();
         const auto result = engine.step(data, step, config.learning_rate, step.step + 1, false);
         const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
         ++step.step;
         std::cout << json{{"seconds", seconds.count()},
-                          {"cpu_seconds", processor_seconds() - used},
+                          {"cpu_seconds", cuset::bench::processor_seconds() - used},
                           {"loss", result.loss},
                           {"peak_bytes", peak_bytes()}}
                          .dump()
