@@ -13,6 +13,8 @@ void MainWindow::buildGeneratePanel() {
     generatePanel_ = new GeneratePanel(&workspace_, &selection_, &pool_, this);
     QDockWidget* dock = addDock(QStringLiteral("generate"), tr("Generate"), generatePanel_,
                                 Qt::BottomDockWidgetArea);
+    // In the charts' row, whose whole width two answers side by side need.
+    tabifyDockWidget(findChild<QDockWidget*>(QStringLiteral("density")), dock);
     dock->hide();
     GeneratePanel* panel = generatePanel_;
     connect(panel, &GeneratePanel::generateRequested, this, [this, panel] {
