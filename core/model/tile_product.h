@@ -79,8 +79,9 @@ private:
     std::int64_t pass_ = 1; // depth blocks at a time
     std::int64_t group_ = 1; // streamed blocks of a unit
     bool packs_left_ = true;
-    // Left: [row block][depth block][split][2 tiles][16][32], or right: [column block][depth
-    // block][split][2 tiles][16 pairs][16][2].
+    // Left: [row block][depth block][term][2 tiles][16][32], or right: [column block][depth
+    // block][term][2 tiles][16 pairs][16][2]. Of a block's splits_ terms packed_terms_ are filled,
+    // one depth block right after the other.
     std::uint16_t* packed_ = nullptr;
     mutable std::vector<std::uint8_t> packed_terms_; // of each packed block
 };

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`cuset train` as a process: a run is killed, stopped and gone on with, and ends as one that nobody touched."""
+"""`cuset train` as a process: a run is stopped and gone on with, and ends as one that nobody touched."""
 import json
 import signal
 
