@@ -13,7 +13,9 @@
 #include <dlfcn.h>
 #include <exception>
 #include <filesystem>
+#include <memory>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "core/base/error.h"
@@ -271,6 +273,14 @@ struct Pass : torch::autograd::Node {
     }
 };
 
+// Nodes of the graph are shared pointers up to LibTorch 2.11 or so, intrusive ones later.
+template <class Node> auto make_node() {
+    if constexpr (std::is_base_of_v<std::enable_shared_from_this<torch::autograd::Node>, Node>)
+        return std::make_shared<Node>();
+    else
+        return c10::make_intrusive<Node>();
+}
+
 // c10d::Reducer, the engine of PyTorch's DistributedDataParallel, told by our own backward pass
 // which gradients are complete. Its parameters are stand-ins over the gradients' memory: it looks
 // at their shapes and their `grad` only.
@@ -307,7 +317,7 @@ public:
         ranks_.guard([&] {
             done_.assign(done_.size(), false);
             reducer_->prepare_for_backward({});
-            auto node = c10::make_intrusive<Pass>();
+            auto node = make_node<Pass>();
             node->work = [&] {
                 try {
                     pass([&](std::size_t index) { complete(index); });

@@ -50,6 +50,10 @@ AnswerView* GeneratePanel::answer(int variant) {
     connect(view, &AnswerView::failed, this, &GeneratePanel::failed);
     split_->addWidget(view);
     split_->setStretchFactor(split_->indexOf(view), 3);
+    // What is added to a splitter that is shown gets little of it: everything by its factor again.
+    QList<int> sizes{2 * split_->width()};
+    sizes.resize(split_->count(), 3 * split_->width());
+    split_->setSizes(sizes);
     return view;
 }
 
