@@ -65,7 +65,8 @@ void add_lowest_options(CLI::App& command, LowestOptions& options) {
         ->check(CLI::IsMember(kinds));
     command
         .add_option("--least-tokens", options.least_tokens,
-                    "--lowest: leave shorter stretches out; 3 for lines and statements, else 1")
+                    "--lowest and --per-sample: leave shorter stretches out; 3 for lines and "
+                    "statements, else 1")
         ->check(CLI::Range(1, 1 << 24));
 }
 

@@ -26,7 +26,8 @@ std::vector<ChatMessage> read_turns(const nlohmann::json& list, std::string_view
 void split_turns(std::vector<ChatMessage> turns, Sample& sample);
 
 // The conversation of `sample`, in which split_turns chose the last turn, as a sample for each
-// assistant turn that is to be trained and says something, in order.
+// assistant turn that is to be trained and says something, in order. A conversation whose last such
+// turn is empty has no such choice: it is a bad record, as without this.
 std::vector<Sample> every_turn(const Sample& sample);
 
 // The same with the response given: all `turns` stand before it.

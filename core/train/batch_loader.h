@@ -20,6 +20,7 @@ struct TrainSample {
     std::vector<std::int32_t> rows; // [T] offsets from it, rising; empty: the last T tokens
     std::vector<LabelBits> labels; // [T]
     bool cut = false; // lost its end at the maximum length
+    std::int64_t record = 0; // the same for the turns of one conversation
 
     std::int64_t length() const { return static_cast<std::int64_t>(ids.size()); }
     std::int64_t response_tokens() const { return static_cast<std::int64_t>(labels.size()); }

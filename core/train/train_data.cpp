@@ -4,6 +4,8 @@
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string_view>
 
 #include "core/base/error.h"
 #include "core/base/message.h"
@@ -83,14 +85,19 @@ private:
         const SampleNotes notes = find_notes(files.front());
         std::int64_t quarantined = 0;
         std::vector<TrainSample> samples;
+        std::int64_t record = -1;
+        std::string_view origin;
         for (const Sample& sample : dataset.samples) {
+            if (!config_.every_turn || record < 0 || sample.origin != origin)
+                ++record;
+            origin = sample.origin;
             if (notes.leaves_out(sample.id)) {
                 ++quarantined;
                 continue;
             }
             control_.checkpoint({"tokenizing", static_cast<std::int64_t>(samples.size()),
                                  static_cast<std::int64_t>(dataset.samples.size()), "samples"});
-            add(sample, samples);
+            add(sample, record, samples);
         }
         data_.left_out_samples += quarantined;
         if (quarantined > 0)
@@ -101,7 +108,7 @@ private:
         return samples;
     }
 
-    void add(const Sample& sample, std::vector<TrainSample>& samples) {
+    void add(const Sample& sample, std::int64_t record, std::vector<TrainSample>& samples) {
         Encoding encoding;
         try {
             encoding = encoder_.encode(sample, prompt_);
@@ -133,23 +140,31 @@ private:
         train.ids = std::move(encoding.ids);
         train.rows = std::move(encoding.rows);
         train.cut = cut;
+        train.record = record;
         samples.push_back(std::move(train));
     }
 
+    // Whole records: a prompt that is held out must not contain a trained response.
     void hold_out() {
-        const auto count = static_cast<std::int64_t>(data_.training.size());
+        std::vector<std::int64_t> records; // those with a sample, rising
+        for (const TrainSample& sample : data_.training)
+            if (records.empty() || records.back() != sample.record)
+                records.push_back(sample.record);
+        const auto count = static_cast<std::int64_t>(records.size());
         const auto held = static_cast<std::int64_t>(
             std::ceil(config_.validation_share * static_cast<double>(count)));
         if (held >= count)
             throw Error(ErrorCode::bad_value, "leaves no sample to train on", "validation_share");
-        std::vector<bool> out(data_.training.size());
+        std::set<std::int64_t> held_records;
         const auto order =
             random_permutation(count, random_key(RandomUse::validation, {config_.seed}));
         for (std::int64_t i = 0; i < held; ++i)
-            out[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])] = true;
+            held_records.insert(
+                records[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])]);
         std::vector<TrainSample> kept;
-        for (std::size_t i = 0; i < data_.training.size(); ++i)
-            (out[i] ? data_.validation : kept).push_back(std::move(data_.training[i]));
+        for (TrainSample& sample : data_.training)
+            (held_records.contains(sample.record) ? data_.validation : kept)
+                .push_back(std::move(sample));
         data_.training = std::move(kept);
     }
 

@@ -2,6 +2,8 @@
 # its processor libraries travel along, and `cpack -G TGZ` or `cpack -G DEB` in the build folder makes a package that
 # runs on another Debian 12.
 
+# The program looks for its modules in ../lib/cuset: see core/io/columnar_file.cpp.
+set(CMAKE_INSTALL_LIBDIR lib)
 include(GNUInstallDirs)
 option(CUSET_BUNDLE_TORCH "Install LibTorch's processor libraries beside the program" OFF)
 
@@ -16,13 +18,11 @@ if(CUSET_BUNDLE_TORCH)
 else()
   set(torch_rpath ${CUSET_TORCH_DIR}/lib)
 endif()
-# The program looks for its modules in ../lib/cuset: see core/io/columnar_file.cpp.
-set(CMAKE_INSTALL_LIBDIR lib)
 if(programs)
   set_target_properties(${programs} PROPERTIES INSTALL_RPATH "${torch_rpath}")
   install(TARGETS ${programs} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
-if(CUSET_BUNDLE_TORCH)
+if(programs AND CUSET_BUNDLE_TORCH)
   install(DIRECTORY ${CUSET_TORCH_DIR}/lib/ DESTINATION lib/cuset/torch/lib
           FILES_MATCHING PATTERN "libtorch_cpu.so" PATTERN "libc10.so" PATTERN "libgomp*.so*" PATTERN "libshm*" EXCLUDE)
   # Where torch_cpu's own RPATH finds them.

@@ -99,7 +99,7 @@ class Faults(TrainingCase):
         """Exit code and error text of a run with that fault at that call."""
         done = subprocess.run(["strace", "-o", "/dev/null", "-e", f"trace={call}", "-e",
                                f"inject={call}:{fault}:when={n}", PROGRAM, "train", self.three_steps(name)],
-                              capture_output=True, text=True)
+                              capture_output=True, text=True, timeout=300)
         return done.returncode, done.stderr
 
     @unittest.skipUnless(traces(), "strace is not there, or may not trace")

@@ -141,6 +141,20 @@ class Outputs(TrainingCase):
         self.assertEqual(held[0], held[1])
         self.assertNotEqual(held[0], held[2])
 
+    def test_the_turns_of_a_conversation_are_held_out_together(self):
+        def talk(n):
+            turns = [("user", f"first {n}"), ("assistant", f"int a{n};"), ("user", "more"), ("assistant", "int b;")]
+            return {"id": f"s{n}", "messages": [{"role": role, "content": text} for role, text in turns]}
+
+        self.data.write_text("".join(json.dumps(talk(n)) + "\n" for n in range(8)))
+        self.cuset("train", self.config("turns", validation_share=0.3, every_turn=True, max_steps=1))
+        ids = json.loads((self.path / "turns" / "validation.json").read_text())["ids"]
+        records = {i.split(".")[0] for i in ids}
+        self.assertEqual(len(records), 3)
+        self.assertEqual(sorted(ids), sorted(f"{r}.turn{n}" for r in records for n in (1, 2)))
+        started = self.events("turns", "started")[0]
+        self.assertEqual((started["samples"], started["validation_samples"]), (10, 6))
+
     def test_bfloat16_is_near_float32(self):
         # PyTorch with float32 masters of the stored weights is up to 0.6 % off in the same run of full (tests/reference/README.md).
         for method, rate in (("lora", 5e-4), ("full", 1e-4)):

@@ -135,6 +135,7 @@ private:
     void buildTraining();
     void addTrainingButton();
     void useInTraining();
+    TrainConfig trainConfig();
     void useInTraining(const MaskSettings& settings);
     void showTraining();
     static QStringList trainingViews();

@@ -71,13 +71,24 @@ void MainWindow::addTrainingButton() {
     dock->setWidget(both);
 }
 
+TrainConfig MainWindow::trainConfig() {
+    const ReadOptions& read = documents_->readOptions();
+    if (!read.filters.empty())
+        messages_->show(
+            MessageKind::Warning,
+            tr("A run reads every record of its data: the filter that these samples were "
+               "imported with is not part of it. Export the samples and train on the "
+               "export."));
+    return training_->configFor(documents_->modelPath(), model_->options(), read);
+}
+
 void MainWindow::useInTraining() {
-    training_->openForm(training_->configFor(documents_->modelPath(), model_->options()));
+    training_->openForm(trainConfig());
 }
 
 // A cell of the what-if surface as a run; the window's own thresholds stay.
 void MainWindow::useInTraining(const MaskSettings& settings) {
-    TrainConfig config = training_->configFor(documents_->modelPath(), model_->options());
+    TrainConfig config = trainConfig();
     config.objective.mask = settings;
     training_->openForm(config);
 }

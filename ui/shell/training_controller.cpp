@@ -50,8 +50,8 @@ TrainingController::~TrainingController() {
     delete panel_;
 }
 
-TrainConfig TrainingController::configFor(const QString& modelPath,
-                                          const ScoringOptions& options) const {
+TrainConfig TrainingController::configFor(const QString& modelPath, const ScoringOptions& options,
+                                          const ReadOptions& read) const {
     TrainConfig config;
     const auto path = [](const QString& name) {
         const QFileInfo info(name);
@@ -61,6 +61,9 @@ TrainConfig TrainingController::configFor(const QString& modelPath,
         config.model = path(modelPath);
     for (const QString& file : workspace_->datasetPaths())
         config.data.push_back(path(file));
+    config.prompt_field = read.prompt_field;
+    config.response_field = read.response_field;
+    config.every_turn = read.every_turn;
     config.objective.mask = mask_->settings();
     config.device = options.session.device;
     config.chat_template = options.score.prompt.chat_template;

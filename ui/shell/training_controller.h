@@ -7,6 +7,7 @@
 #include <QString>
 #include <QStringList>
 
+#include "core/io/sample_reader.h"
 #include "core/train/train_config.h"
 #include "ui/shell/message_bar.h"
 #include "ui/shell/scoring_controller.h"
@@ -30,8 +31,9 @@ public:
     TrainingLauncher* launcher() { return launcher_; }
     RunConfigDialog* form() { return form_; } // null while none is open
 
-    // What "Use in training" fills in: thresholds, model, data and how it scores.
-    TrainConfig configFor(const QString& modelPath, const ScoringOptions& options) const;
+    // What "Use in training" fills in: thresholds, model, data, how it was read and how it scores.
+    TrainConfig configFor(const QString& modelPath, const ScoringOptions& options,
+                          const ReadOptions& read) const;
     // Opens the run form.
     RunConfigDialog* openForm(const TrainConfig& config);
     // Follows runs, sweeps, or folders of them.
