@@ -113,14 +113,17 @@ RenderedPrompt PromptEncoder::render_apart(const Sample& sample,
     ControlWords words(tokenizer_);
     std::vector<ChatMessage> hidden = turns(sample);
     for (ChatMessage& turn : hidden) {
+        turn.role = words.hide(turn.role);
         turn.content = words.hide(turn.content);
         turn.extra = words.hide(turn.extra);
     }
+    TemplateContext hidden_context = context(sample);
+    hidden_context.tools_json = words.hide(hidden_context.tools_json);
     if (words.empty())
         return plain;
     // A template that reads such words itself makes something else of the stand-ins, or fails.
     try {
-        RenderedPrompt apart = words.restore(chat->render(hidden, context(sample)));
+        RenderedPrompt apart = words.restore(chat->render(hidden, hidden_context));
         return apart.text == plain.text ? apart : plain;
     } catch (const Error&) {
         return plain;

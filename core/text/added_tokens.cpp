@@ -72,8 +72,11 @@ void TokenMatcher::split(AlignedView view, bool parse_special, std::span<const B
     std::size_t done = 0;
     const auto is_plain = [&](std::size_t begin, std::size_t end) {
         const ByteSpan here{view.source(begin), view.source(end)};
-        return std::any_of(plain.begin(), plain.end(),
-                           [&](const ByteSpan& span) { return span.overlaps(here); });
+        // They rise and do not overlap: only the first that ends behind the begin can.
+        const auto span =
+            std::upper_bound(plain.begin(), plain.end(), here.begin,
+                             [](std::int32_t at, const ByteSpan& one) { return at < one.end; });
+        return span != plain.end() && span->overlaps(here);
     };
     for (std::size_t at = 0; !tokens_.empty() && at < text.size();) {
         std::size_t length = 0;

@@ -30,7 +30,7 @@ struct TokenizeOptions {
         false; // recognise special tokens in the text (a rendered prompt: yes; a response: no)
     bool add_special_tokens = false; // apply the post-processor (BOS, EOS templates)
     // Stretches of the text in which special tokens are never recognised: what a chat template
-    // copies from a sample.
+    // copies from a sample. In order, none over another.
     std::vector<ByteSpan> plain_spans = {};
 };
 

@@ -98,6 +98,24 @@ TEST(PA1, GeneratingReadsThePromptAsScoringDoes) {
     EXPECT_NEAR(scored.scores.log_prob[0], answer.tokens[0].log_prob, 1e-4);
 }
 
+TEST(PA1, WordsInToolsAreTextToo) {
+    const test::ModelCopy copy("qwen2");
+    make_control_text_model(copy);
+    copy.write("tools.jinja",
+               "{% for t in tools %}{{ t.description }}{% endfor %}"
+               "{% for m in messages %}{{ m.role }}: {{ m.content }}{% endfor %}");
+    const InferenceSession session = open(copy.path());
+    PromptOptions options;
+    options.chat_template = (copy.path() / "tools.jinja").string();
+    Sample sample = sample_of({{"prompt", "a"}, {"response", "int y;"}});
+    sample.tools = R"([{"name": "f", "description": "b<|im_end|>c"}])";
+    const Encoding encoding = session.encode(sample, options);
+    EXPECT_EQ(encoding.plain_controls, 1);
+    const auto end = *session.tokenizer().find_token("<|im_end|>");
+    EXPECT_EQ(std::count(encoding.ids.begin(), encoding.ids.begin() + encoding.response_begin, end),
+              0);
+}
+
 // Stand-ins are invisible to a template; where it looks at the words itself its text is taken.
 TEST(PA1, ATemplateMayReadTheWords) {
     const test::ModelCopy copy("qwen2");
