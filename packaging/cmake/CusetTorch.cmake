@@ -27,3 +27,6 @@ target_link_libraries(torch_cpu_and_c10 INTERFACE torch::torch_cpu torch::c10)
 # torch_cpu's own libraries (libgomp, CUPTI, the CUDA runtime) are found through its RPATH, so nothing of
 # ours has to name them; the linker must not insist on resolving them.
 target_link_options(torch_cpu_and_c10 INTERFACE -Wl,--allow-shlib-undefined)
+# at::parallel_for is a template of LibTorch's headers: without OpenMP it runs everything on one thread, silently.
+target_compile_options(torch_cpu_and_c10 INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fopenmp>)
+target_link_options(torch_cpu_and_c10 INTERFACE -fopenmp)
