@@ -133,7 +133,9 @@ public:
             static_cast<std::uint64_t>(std::max<std::int64_t>(place.expert, 0)) * part_bytes,
             part_bytes);
         constexpr std::int64_t step = 64; // rows decoded before they are converted
+        const bool inference = c10::InferenceMode::is_enabled(); // each thread has its own
         at::parallel_for(0, rows, step, [&](std::int64_t begin, std::int64_t end) {
+            const c10::InferenceMode mode(inference);
             const at::Tensor buffer = at::empty({step, width}, at::kFloat);
             for (std::int64_t first = begin; first < end; first += step) {
                 const std::int64_t count = std::min(step, end - first);
