@@ -11,7 +11,6 @@
 #include "core/base/message.h"
 #include "core/base/sha256.h"
 #include "core/io/note_file.h"
-#include "core/io/sample_reader.h"
 #include "core/model/label_file.h"
 #include "core/model/response_tokens.h"
 #include "core/train/counter_random.h"
@@ -60,11 +59,8 @@ private:
     }
 
     std::vector<TrainSample> encode_all(const std::vector<std::string>& files, bool trains) {
-        ReadOptions options;
-        options.prompt_field = config_.prompt_field;
-        options.response_field = config_.response_field;
-        options.every_turn = config_.every_turn;
-        const Dataset dataset = read_samples({files.begin(), files.end()}, options, control_);
+        const Dataset dataset =
+            read_samples({files.begin(), files.end()}, read_options(config_), control_);
         if (trains && dataset.benchmark_test_set && !allow_benchmark_)
             throw Error(
                 ErrorCode::bad_value,
@@ -206,6 +202,14 @@ std::int64_t TrainData::sequence_tokens() const {
     for (const TrainSample& sample : training)
         sum += sample.length();
     return sum;
+}
+
+ReadOptions read_options(const TrainConfig& config) {
+    ReadOptions options;
+    options.prompt_field = config.prompt_field;
+    options.response_field = config.response_field;
+    options.every_turn = config.every_turn;
+    return options;
 }
 
 TrainData load_train_data(const TrainConfig& config, const PromptEncoder& encoder,

@@ -7,6 +7,7 @@
 
 #include "core/base/run_control.h"
 #include "core/data/sample.h"
+#include "core/io/sample_reader.h"
 #include "core/model/prompt_encoder.h"
 #include "core/train/batch_loader.h"
 #include "core/train/train_config.h"
@@ -25,6 +26,9 @@ struct TrainData {
     std::int64_t tokens() const; // response tokens of the training samples
     std::int64_t sequence_tokens() const; // prompts included
 };
+
+// How a run reads its data.
+ReadOptions read_options(const TrainConfig& config);
 
 // Corrections of labels beside the data (core/model/label_file.h) are applied, and samples that the
 // notes there (core/io/note_file.h) leave out are left out. Throws Error: what read_samples,

@@ -8,9 +8,9 @@
 #include <QDir>
 #include <QFileInfo>
 
-#include "core/io/sample_reader.h"
 #include "core/io/score_file.h"
 #include "core/train/run_folder.h"
+#include "core/train/train_data.h"
 #include "ui/shell/document_controller.h"
 #include "ui/state/native_path.h"
 
@@ -134,13 +134,9 @@ CompareController::Opened CompareController::read(const QString& path, Kind kind
     for (const std::string& file : config.data)
         opened.dataPaths += pathText(file);
     if (needsData && !config.data.empty()) {
-        ReadOptions options;
-        options.prompt_field = config.prompt_field;
-        options.response_field = config.response_field;
-        options.every_turn = config.every_turn;
         try {
-            opened.dataset = std::make_shared<const Dataset>(
-                read_samples({config.data.begin(), config.data.end()}, options, control));
+            opened.dataset = std::make_shared<const Dataset>(read_samples(
+                {config.data.begin(), config.data.end()}, read_options(config), control));
         } catch (const Error&) {
             if (!present)
                 throw;

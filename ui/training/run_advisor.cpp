@@ -6,7 +6,7 @@
 #include <QDir>
 #include <QFile>
 
-#include "core/io/sample_reader.h"
+#include "core/train/train_data.h"
 #include "ui/editor/text_mapping.h"
 #include "ui/state/native_path.h"
 
@@ -126,14 +126,10 @@ void RunAdvisor::preview() {
             Shown shown;
             const std::string key = readKey(config);
             if (source->dataKey != key || (open && source->dataset != open)) {
-                ReadOptions options;
-                options.prompt_field = config.prompt_field;
-                options.response_field = config.response_field;
-                options.every_turn = config.every_turn;
                 source->dataset = open
                     ? open
-                    : std::make_shared<const Dataset>(
-                        read_samples({config.data.begin(), config.data.end()}, options, control));
+                    : std::make_shared<const Dataset>(read_samples(
+                        {config.data.begin(), config.data.end()}, read_options(config), control));
                 source->dataKey = key;
                 for (const Sample& sample : source->dataset->samples) {
                     if (shown.names.size() == mostNames)
